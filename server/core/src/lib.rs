@@ -1,0 +1,12 @@
+//! The rules of Restante, and nothing else: no I/O, no async, no clock.
+//!
+//! Everything here is a function of its arguments, so that each rule can be tested alone and
+//! reads the same wherever it is used. What talks to a disk, a socket or a clock stands in the
+//! crates to the right: `store`, `app`, `api`, `web`, `cli`.
+
+pub mod id;
+pub mod limits;
+pub mod problem;
+pub mod request;
+pub mod secret;
+pub mod time;

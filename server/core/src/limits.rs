@@ -1,0 +1,50 @@
+//! Every input has a limit; they stand here. Units are in the names.
+
+/// The largest body of an endpoint whose provider documents no size of its own: 10 MiB.
+pub const BODY_BYTES_DEFAULT: u64 = 10 * 1024 * 1024;
+/// The ceiling that the operator sets for any endpoint when nothing else is configured: 32 MiB.
+pub const BODY_BYTES_CEILING_DEFAULT: u64 = 32 * 1024 * 1024;
+/// The largest body of a request to the API: 1 MiB.
+pub const API_BODY_BYTES_MAX: u64 = 1024 * 1024;
+/// Request headers, by number and by size of the whole head.
+pub const HEADERS_MAX: usize = 64;
+/// The largest request head.
+pub const HEAD_BYTES_MAX: usize = 32 * 1024;
+/// Longer event keys are replaced by their digest.
+pub const EVENT_KEY_BYTES_MAX: usize = 255;
+/// Longer event ids, types, accounts and API versions are cut for display at this size.
+pub const EVENT_TEXT_BYTES_MAX: usize = 255;
+/// A name that a person gives to an endpoint, key or tenant.
+pub const NAME_CHARS_MAX: usize = 120;
+/// The longest secret that can be pasted.
+pub const SECRET_BYTES_MAX: usize = 8 * 1024;
+/// Secrets that an endpoint may hold at once.
+pub const SECRETS_PER_ENDPOINT_MAX: usize = 10;
+/// Elements of one batch request.
+pub const BATCH_ELEMENTS_MAX: usize = 10_000;
+/// Nesting of JSON that is read for ids.
+pub const JSON_DEPTH_MAX: usize = 512;
+/// Other bodies that are kept of a receipt whose deliveries diverge.
+pub const VARIANTS_PER_RECEIPT_MAX: usize = 3;
+/// Deliveries of a receipt that are logged one by one; later ones are counted.
+pub const DELIVERIES_LOGGED_PER_RECEIPT_MAX: usize = 100;
+/// Refused requests that are kept per endpoint for the person who asks why.
+pub const REFUSALS_KEPT_PER_ENDPOINT: usize = 20;
+/// Bytes of a refused body that are kept.
+pub const REFUSAL_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Leases that one ack, nack or extend may carry.
+pub const LEASES_PER_CALL_MAX: usize = 1_000;
+/// Events that one claim may ask for.
+pub const CLAIM_EVENTS_MAX: u32 = 500;
+/// Bytes of bodies that one claim hands out, unless its first event alone is larger.
+pub const CLAIM_BODY_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// The longest lease: twelve hours.
+pub const LEASE_SECONDS_MAX: u32 = 43_200;
+/// The longest wait of a claim for something to come.
+pub const WAIT_SECONDS_MAX: u32 = 30;
+/// Entries of a list page.
+pub const PAGE_SIZE_MAX: u32 = 250;
+/// Entries of a list page when none are asked for.
+pub const PAGE_SIZE_DEFAULT: u32 = 50;
+/// Notes, errors and reasons that people and applications give.
+pub const NOTE_BYTES_MAX: usize = 2_000;
