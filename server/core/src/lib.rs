@@ -4,9 +4,11 @@
 //! reads the same wherever it is used. What talks to a disk, a socket or a clock stands in the
 //! crates to the right: `store`, `app`, `api`, `web`, `cli`.
 
+pub mod catalogue;
 pub mod id;
 pub mod limits;
 pub mod problem;
 pub mod request;
 pub mod secret;
 pub mod time;
+pub mod verify;
