@@ -1,1 +1,53 @@
-//! Placeholder.
+//! The verbs of Restante: receive, claim, acknowledge, replay, and the management of what they need.
+//!
+//! A verb takes the tenant (or who acts), what is asked, and answers with a value or a `Problem`. HTTP,
+//! pages and the command line are thin layers over these; databases are behind `store`.
+
+pub mod clock;
+pub mod random;
+pub mod settings;
+pub mod wakeups;
+
+use std::sync::Arc;
+
+use restante_core::time::Clock;
+use restante_store::Store;
+
+use random::Random;
+use settings::Settings;
+use wakeups::Wakeups;
+
+/// What every verb works with. Clones share it.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Parts>,
+}
+
+/// The parts of a running instance.
+pub struct Parts {
+    /// The database.
+    pub store: Store,
+    /// The time; tests bring their own.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness; tests may bring their own.
+    pub random: Arc<dyn Random>,
+    /// What the operator has set.
+    pub settings: Settings,
+    /// Who waits for something to claim.
+    pub wakeups: Wakeups,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Self {
+        Self { inner: Arc::new(parts) }
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.inner
+    }
+}

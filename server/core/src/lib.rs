@@ -5,6 +5,8 @@
 //! crates to the right: `store`, `app`, `api`, `web`, `cli`.
 
 pub mod catalogue;
+pub mod filter;
+pub mod handoff;
 pub mod id;
 pub mod limits;
 pub mod problem;

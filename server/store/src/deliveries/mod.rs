@@ -1,0 +1,11 @@
+//! A verified request on its way into the database: its receipts, its payload, its handoffs.
+//!
+//! Everything here is decided already but who is first: that the unique key in the database decides.
+
+mod record;
+mod sql;
+mod write;
+
+pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
+pub(crate) use sql::ALL;
+pub(crate) use write::Writer;

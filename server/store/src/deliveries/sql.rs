@@ -1,0 +1,106 @@
+//! The statements of the commit. They differ between the engines because PostgreSQL takes columns as
+//! arrays and SQLite takes rows as JSON (see `engine::batch`).
+
+use crate::engine::sql::statements;
+
+statements! {
+    // Differs in the list. FOR SHARE: a change of the tenant's consumers waits for commits under way,
+    // and commits after it see the new version, so no event misses a consumer that existed.
+    /// The tenants of a group with their configuration's version.
+    TENANTS_OF_GROUP =
+        sqlite "SELECT id, config_version FROM tenants WHERE id IN (SELECT unhex(value) FROM json_each($1)) ORDER BY id"
+        postgres "SELECT id, config_version FROM tenants WHERE id = ANY($1) ORDER BY id FOR SHARE";
+
+    /// The consumers that events of a tenant may be handed to.
+    CONSUMERS_FOR_COMMIT = both
+        "SELECT id, filter FROM consumers WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id";
+
+    /// Which of the given bodies came before under an id that the signature doesn't cover.
+    REPEATED_BODIES =
+        sqlite "SELECT r.value->>0 AS n FROM json_each($1) AS r CROSS JOIN receipts AS x
+            ON x.tenant_id = unhex(r.value->>1) AND x.endpoint_id = unhex(r.value->>2)
+            AND x.body_mac = substr($2, r.value->>3, r.value->>4) AND x.id_unsigned GROUP BY n"
+        postgres "SELECT r.n FROM UNNEST($1::bigint[], $2::uuid[], $3::uuid[], $4::bytea[]) AS r (n, tenant_id, endpoint_id, body_mac)
+            WHERE EXISTS (SELECT 1 FROM receipts AS x WHERE x.tenant_id = r.tenant_id
+            AND x.endpoint_id = r.endpoint_id AND x.body_mac = r.body_mac AND x.id_unsigned)";
+
+    /// Claims the keys. What comes back was first.
+    RECEIPTS_INSERT =
+        sqlite "INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
+            api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
+            slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
+            weak, reason, payload_state)
+            SELECT unhex(r.value->>0), unhex(r.value->>1), r.value->>2, r.value->>3, r.value->>4, r.value->>5,
+            unhex(r.value->>6), r.value->>7, r.value->>8, r.value->>9, r.value->>10, r.value->>11, r.value->>12,
+            r.value->>13, r.value->>14, unhex(r.value->>15), unhex(r.value->>16), r.value->>17, r.value->>18,
+            r.value->>19, r.value->>20, substr($2, r.value->>21, r.value->>22), substr($2, r.value->>23, r.value->>24),
+            r.value->>25, r.value->>26, r.value->>27, r.value->>28, r.value->>29, 'stored'
+            FROM json_each($1) AS r WHERE true ON CONFLICT DO NOTHING RETURNING id"
+        postgres "INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
+            api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
+            slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
+            weak, reason, payload_state)
+            SELECT r.*, 'stored' FROM UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+            $7::uuid[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
+            $15::text[], $16::uuid[], $17::uuid[], $18::boolean[], $19::bigint[], $20::bigint[], $21::text[],
+            $22::bytea[], $23::bytea[], $24::boolean[], $25::boolean[], $26::boolean[], $27::text[], $28::text[]) AS r
+            ON CONFLICT DO NOTHING RETURNING id";
+
+    /// Who holds the keys that were taken. CROSS JOIN, or SQLite would scan the table.
+    RECEIPTS_HOLDING =
+        sqlite "SELECT r.value->>0 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
+            FROM json_each($1) AS r CROSS JOIN receipts AS x
+            ON x.tenant_id = unhex(r.value->>1) AND x.event_key = r.value->>2 AND x.provider = r.value->>3
+            AND x.scope = r.value->>4"
+        postgres "SELECT r.n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
+            FROM UNNEST($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[]) AS r (n, tenant_id, event_key, provider, scope)
+            JOIN receipts AS x ON x.tenant_id = r.tenant_id AND x.event_key = r.event_key AND x.provider = r.provider
+            AND x.scope = r.scope";
+
+    /// Keeps the sealed requests.
+    PAYLOADS_INSERT =
+        sqlite "INSERT INTO payloads (tenant_id, id, received_at, headers_sealed, body_sealed, decoded_sealed)
+            SELECT unhex(r.value->>0), unhex(r.value->>1), r.value->>2, substr($2, r.value->>3, r.value->>4),
+            substr($2, r.value->>5, r.value->>6), substr($2, r.value->>7, r.value->>8) FROM json_each($1) AS r"
+        postgres "INSERT INTO payloads (tenant_id, id, received_at, headers_sealed, body_sealed, decoded_sealed)
+            SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[])";
+
+    /// Hands receipts to consumers, once each. What comes back is new.
+    HANDOFFS_INSERT =
+        sqlite "INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
+            SELECT unhex(r.value->>0), unhex(r.value->>1), unhex(r.value->>2), r.value->>3, r.value->>4
+            FROM json_each($1) AS r WHERE true ON CONFLICT DO NOTHING RETURNING tenant_id, consumer_id, state"
+        postgres "INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
+            SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[])
+            ON CONFLICT DO NOTHING RETURNING tenant_id, consumer_id, state";
+
+    /// Counts repeated deliveries on their receipts.
+    RECEIPTS_COUNT_REPEATS =
+        sqlite "UPDATE receipts SET deliveries = deliveries + (r.value->>2), variants = variants + (r.value->>3),
+            diverged = max(diverged, r.value->>4)
+            FROM json_each($1) AS r WHERE tenant_id = unhex(r.value->>0) AND id = unhex(r.value->>1)"
+        postgres "UPDATE receipts AS x SET deliveries = x.deliveries + r.deliveries, variants = x.variants + r.variants,
+            diverged = x.diverged OR r.diverged
+            FROM UNNEST($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::boolean[])
+            AS r (tenant_id, id, deliveries, variants, diverged) WHERE x.tenant_id = r.tenant_id AND x.id = r.id";
+
+    /// Logs repeated deliveries one by one.
+    DELIVERIES_INSERT =
+        sqlite "INSERT INTO deliveries (tenant_id, receipt_id, id, endpoint_id, received_at, outcome, origin, same_body, secret_id, request_id)
+            SELECT unhex(r.value->>0), unhex(r.value->>1), unhex(r.value->>2), unhex(r.value->>3), r.value->>4, 'duplicate',
+            r.value->>5, r.value->>6, unhex(r.value->>7), r.value->>8 FROM json_each($1) AS r"
+        postgres "INSERT INTO deliveries (tenant_id, receipt_id, id, endpoint_id, received_at, outcome, origin, same_body, secret_id, request_id)
+            SELECT r.tenant_id, r.receipt_id, r.id, r.endpoint_id, r.received_at, 'duplicate', r.origin, r.same_body,
+            r.secret_id, r.request_id
+            FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::text[], $7::boolean[], $8::uuid[], $9::text[])
+            AS r (tenant_id, receipt_id, id, endpoint_id, received_at, origin, same_body, secret_id, request_id)";
+
+    /// The variants that are kept of a receipt.
+    VARIANTS_OF = both
+        "SELECT body_mac FROM variants WHERE tenant_id = $1 AND receipt_id = $2";
+
+    /// Keeps other bytes that came under a key.
+    VARIANT_INSERT = both
+        "INSERT INTO variants (tenant_id, receipt_id, id, received_at, body_mac, payload_id, slice_decoded, slice_offset, slice_length)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+}

@@ -1,0 +1,183 @@
+//! One open transaction or read connection of either engine, and the three ways to run a statement.
+
+use sqlx::postgres::PgConnection;
+use sqlx::sqlite::SqliteConnection;
+
+use super::row::Inner;
+use super::{Batch, Engine, Row, Sql, StoreError, Value};
+
+/// A connection in use. Statements run on it one after another.
+pub struct Conn<'c> {
+    inner: ConnInner<'c>,
+    /// The database's time in this transaction, asked once.
+    now: Option<restante_core::time::Timestamp>,
+}
+
+enum ConnInner<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// Builds the query of one engine with its arguments bound.
+macro_rules! bound_sqlite {
+    ($sql:expr, $values:expr) => {{
+        let mut query = sqlx::query::<sqlx::Sqlite>($sql.text(Engine::Sqlite));
+        for value in $values {
+            query = match value {
+                Value::Int(v) => query.bind(v),
+                Value::Text(v) => query.bind(v),
+                Value::Blob(v) => query.bind(v),
+                Value::Uuid(v) => query.bind(v),
+                Value::Bool(v) => query.bind(v),
+                Value::Uuids(v) => query.bind(super::batch::json_of_uuids(&v)),
+                Value::Texts(v) => query.bind(super::batch::json_of_texts(&v)),
+            };
+        }
+        query
+    }};
+}
+
+macro_rules! bound_postgres {
+    ($sql:expr, $values:expr) => {{
+        let mut query = sqlx::query::<sqlx::Postgres>($sql.text(Engine::Postgres));
+        for value in $values {
+            query = match value {
+                Value::Int(v) => query.bind(v),
+                Value::Text(v) => query.bind(v),
+                Value::Blob(v) => query.bind(v),
+                Value::Uuid(v) => query.bind(v),
+                Value::Bool(v) => query.bind(v),
+                Value::Uuids(v) => query.bind(v),
+                Value::Texts(v) => query.bind(v),
+            };
+        }
+        query
+    }};
+}
+
+impl<'c> Conn<'c> {
+    pub(crate) const fn sqlite(connection: &'c mut SqliteConnection) -> Self {
+        Self { inner: ConnInner::Sqlite(connection), now: None }
+    }
+
+    pub(crate) const fn postgres(connection: &'c mut PgConnection) -> Self {
+        Self { inner: ConnInner::Postgres(connection), now: None }
+    }
+
+    /// Fixes the time that [`Conn::now`] tells.
+    pub(crate) const fn at(mut self, now: Option<restante_core::time::Timestamp>) -> Self {
+        self.now = now;
+        self
+    }
+
+    /// Which engine this is.
+    pub const fn engine(&self) -> Engine {
+        match self.inner {
+            ConnInner::Sqlite(_) => Engine::Sqlite,
+            ConnInner::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    /// The database's time, the same throughout one transaction. Leases and due times are decided
+    /// by it, never by a node's clock: on PostgreSQL several nodes share it.
+    pub async fn now(&mut self) -> Result<restante_core::time::Timestamp> {
+        if let Some(now) = self.now {
+            return Ok(now);
+        }
+        let row = self.fetch_one(&super::DATABASE_NOW, vec![]).await?;
+        let now = row.time("now")?;
+        self.now = Some(now);
+        Ok(now)
+    }
+
+    /// Runs a statement and tells how many rows it changed.
+    pub async fn execute(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
+        match &mut self.inner {
+            ConnInner::Sqlite(c) => {
+                bound_sqlite!(sql, values).execute(&mut **c).await.map(|done| done.rows_affected())
+            }
+            ConnInner::Postgres(c) => {
+                bound_postgres!(sql, values).execute(&mut **c).await.map(|done| done.rows_affected())
+            }
+        }
+        .map_err(|error| StoreError::from_sqlx(sql.name, error))
+    }
+
+    /// Runs a statement and gives all rows. The statement bounds their number.
+    pub async fn fetch_all(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<Vec<Row>> {
+        let row = |inner| Row { statement: sql.name, inner };
+        match &mut self.inner {
+            ConnInner::Sqlite(c) => bound_sqlite!(sql, values)
+                .fetch_all(&mut **c)
+                .await
+                .map(|rows| rows.into_iter().map(Inner::Sqlite).map(row).collect()),
+            ConnInner::Postgres(c) => bound_postgres!(sql, values)
+                .fetch_all(&mut **c)
+                .await
+                .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect()),
+        }
+        .map_err(|error| StoreError::from_sqlx(sql.name, error))
+    }
+
+    /// Runs a statement and gives its first row, if there is one.
+    pub async fn fetch_optional(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<Option<Row>> {
+        Ok(self.fetch_all(sql, values).await?.into_iter().next())
+    }
+
+    /// Runs a statement that always has a row, such as an aggregate.
+    pub async fn fetch_one(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<Row> {
+        self.fetch_optional(sql, values)
+            .await?
+            .ok_or_else(|| StoreError::Corrupt { statement: sql.name, column: "(no row)".to_owned() })
+    }
+
+    /// Runs a statement over many rows at once (see [`Batch`]) and tells how many rows it changed.
+    pub async fn execute_batch(&mut self, sql: &'static Sql, batch: Batch) -> Result<u64> {
+        match &mut self.inner {
+            ConnInner::Sqlite(c) => {
+                let (json, bytes) = batch.into_json();
+                let query = sqlx::query::<sqlx::Sqlite>(sql.text(Engine::Sqlite)).bind(json).bind(bytes);
+                query.execute(&mut **c).await.map(|done| done.rows_affected())
+            }
+            ConnInner::Postgres(c) => batch
+                .bind_arrays(sql.text(Engine::Postgres))
+                .execute(&mut **c)
+                .await
+                .map(|done| done.rows_affected()),
+        }
+        .map_err(|error| StoreError::from_sqlx(sql.name, error))
+    }
+
+    /// As [`Conn::execute_batch`], for a statement that answers rows.
+    pub async fn fetch_batch(&mut self, sql: &'static Sql, batch: Batch) -> Result<Vec<Row>> {
+        let row = |inner| Row { statement: sql.name, inner };
+        match &mut self.inner {
+            ConnInner::Sqlite(c) => {
+                let (json, bytes) = batch.into_json();
+                sqlx::query::<sqlx::Sqlite>(sql.text(Engine::Sqlite))
+                    .bind(json)
+                    .bind(bytes)
+                    .fetch_all(&mut **c)
+                    .await
+                    .map(|rows| rows.into_iter().map(Inner::Sqlite).map(row).collect())
+            }
+            ConnInner::Postgres(c) => batch
+                .bind_arrays(sql.text(Engine::Postgres))
+                .fetch_all(&mut **c)
+                .await
+                .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect()),
+        }
+        .map_err(|error| StoreError::from_sqlx(sql.name, error))
+    }
+
+    /// BEGIN, COMMIT, SAVEPOINT and their like, which take no values.
+    pub(crate) async fn control(&mut self, name: &'static str, text: &'static str) -> Result<()> {
+        match &mut self.inner {
+            ConnInner::Sqlite(c) => sqlx::raw_sql(text).execute(&mut **c).await.map(|_| ()),
+            ConnInner::Postgres(c) => sqlx::raw_sql(text).execute(&mut **c).await.map(|_| ()),
+        }
+        .map_err(|error| StoreError::from_sqlx(name, error))
+    }
+}

@@ -1,0 +1,403 @@
+//! Group commit: one committer takes whatever waits, writes it in one transaction, and answers each
+//! after COMMIT. It does not linger for more: what arrives during one commit makes the next group.
+//!
+//! A record that the database refuses must not cost its neighbours: a group that fails is done again
+//! in halves, down to the one at fault. A COMMIT whose outcome is unknown is answered as unknown.
+
+use std::sync::Arc;
+
+use restante_core::time::Clock;
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, PgPool, Postgres};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::deliveries::{Committed, Delivery, Writer};
+use crate::engine::{Conn, Pools, StoreError};
+use crate::store::BoxFuture;
+
+/// Records of one transaction.
+const GROUP_RECORDS_MAX: usize = 256;
+/// Sealed bytes of one transaction; one larger record goes alone.
+const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// What waits for the committer.
+pub(crate) enum Work {
+    /// A verified request.
+    Delivery(Box<Delivery>, Answer<Committed>),
+    /// Any other write on SQLite, where there is one writer.
+    Write(Box<dyn AnyJob>),
+    /// End after what came before.
+    Stop(oneshot::Sender<()>),
+}
+
+/// A write whose result type the committer need not know.
+pub(crate) trait AnyJob: Send {
+    /// Runs the write; keeps its result until the commit is known.
+    fn run<'a>(&'a mut self, conn: &'a mut Conn<'_>) -> BoxFuture<'a, bool>;
+    /// Answers the caller: what `run` gave, unless the commit failed.
+    fn answer(self: Box<Self>, commit: Result<(), StoreError>);
+}
+
+/// A write with its closure and its caller.
+pub(crate) struct Job<T, F> {
+    work: Option<F>,
+    result: Option<Result<T, StoreError>>,
+    answer: Answer<T>,
+}
+
+impl<T, F> Job<T, F>
+where
+    T: Send + 'static,
+    F: for<'a, 'c> FnOnce(&'a mut Conn<'c>) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+{
+    pub(crate) fn new(work: F) -> (Box<dyn AnyJob>, oneshot::Receiver<Result<T, StoreError>>) {
+        let (answer, answered) = oneshot::channel();
+        (Box::new(Self { work: Some(work), result: None, answer }), answered)
+    }
+}
+
+impl<T, F> AnyJob for Job<T, F>
+where
+    T: Send + 'static,
+    F: for<'a, 'c> FnOnce(&'a mut Conn<'c>) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+{
+    fn run<'a>(&'a mut self, conn: &'a mut Conn<'_>) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            if let Some(work) = self.work.take() {
+                self.result = Some(work(conn).await);
+            }
+            matches!(self.result, Some(Ok(_)))
+        })
+    }
+
+    fn answer(self: Box<Self>, commit: Result<(), StoreError>) {
+        let result = match (self.result, commit) {
+            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => Err(crate::store::stopped()),
+        };
+        // A caller that went away wants no answer.
+        let _ = self.answer.send(result);
+    }
+}
+
+/// Starts the committer of an engine.
+pub(crate) async fn start(
+    pools: &Pools,
+    waiting: mpsc::Receiver<Work>,
+    clock: Option<Arc<dyn Clock>>,
+    fatal: watch::Sender<Option<String>>,
+) -> Result<(), StoreError> {
+    match pools {
+        Pools::Sqlite { writer, .. } => {
+            let connection =
+                writer.connect().await.map_err(|error| StoreError::from_sqlx("open the writer", error))?;
+            let committer = SqliteCommitter { options: (**writer).clone(), connection, fatal };
+            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine: committer }.run());
+        }
+        Pools::Postgres { pool } => {
+            let committer = PostgresCommitter { pool: pool.clone(), connection: None };
+            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine: committer }.run());
+        }
+    }
+    Ok(())
+}
+
+/// A group on its way through one transaction.
+#[derive(Default)]
+struct Group {
+    deliveries: Vec<(Delivery, Answer<Committed>)>,
+    writes: Vec<Box<dyn AnyJob>>,
+    bytes: usize,
+}
+
+impl Group {
+    fn add(&mut self, work: Work) -> Option<oneshot::Sender<()>> {
+        match work {
+            Work::Delivery(delivery, answer) => {
+                self.bytes += delivery.bytes();
+                self.deliveries.push((*delivery, answer));
+            }
+            Work::Write(job) => self.writes.push(job),
+            Work::Stop(done) => return Some(done),
+        }
+        None
+    }
+
+    fn is_full(&self) -> bool {
+        self.deliveries.len() + self.writes.len() >= GROUP_RECORDS_MAX || self.bytes >= GROUP_BYTES_MAX
+    }
+}
+
+struct Committer<E> {
+    waiting: mpsc::Receiver<Work>,
+    clock: Option<Arc<dyn Clock>>,
+    writer: Writer,
+    engine: E,
+}
+
+/// The transaction of an engine: begin, do, commit.
+trait Transactions: Send {
+    /// Begins a transaction.
+    fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// The connection in it.
+    fn conn(&mut self) -> Result<Conn<'_>, StoreError>;
+    /// Ends it; an error leaves the outcome unknown.
+    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Gives it up; when that fails the connection is dropped, which gives it up as well.
+    fn rollback(&mut self) -> BoxFuture<'_, ()>;
+}
+
+impl<E: Transactions> Committer<E> {
+    async fn run(mut self) {
+        loop {
+            let mut group = Group::default();
+            let Some(first) = self.waiting.recv().await else { return };
+            let mut stop = group.add(first);
+            while stop.is_none() && !group.is_full() {
+                match self.waiting.try_recv() {
+                    Ok(work) => stop = group.add(work),
+                    Err(_) => break,
+                }
+            }
+            self.commit(group).await;
+            if let Some(done) = stop {
+                self.waiting.close();
+                let _ = done.send(());
+                return;
+            }
+        }
+    }
+
+    /// One transaction for the whole group. When its deliveries fail, its other writes go on
+    /// without them, and the deliveries are done again in halves.
+    async fn commit(&mut self, group: Group) {
+        // A stack instead of recursion: halves wait here until they are done.
+        let mut parts = vec![group];
+        while let Some(part) = parts.pop() {
+            let Group { deliveries, mut writes, .. } = part;
+            let (records, answers): (Vec<Delivery>, Vec<_>) = deliveries.into_iter().unzip();
+            match self.transaction(&records, &mut writes).await {
+                Err(error) => {
+                    tracing::warn!(records = records.len(), error = %error, "a group was not committed");
+                    answer_all(answers, &error);
+                    writes.into_iter().for_each(|job| job.answer(Err(error.again())));
+                }
+                Ok(outcome) => {
+                    writes.into_iter().for_each(|job| job.answer(Ok(())));
+                    match outcome {
+                        Ok(committed) => {
+                            for (answer, outcome) in answers.into_iter().zip(committed) {
+                                // A caller that went away wants no answer; its event is stored all the same.
+                                let _ = answer.send(Ok(outcome));
+                            }
+                        }
+                        Err(error) if error.is_about_a_row() && records.len() > 1 => {
+                            let mut first: Vec<_> = records.into_iter().zip(answers).collect();
+                            let second = first.split_off(first.len() / 2);
+                            for half in [second, first] {
+                                parts.push(Group { deliveries: half, ..Group::default() });
+                            }
+                        }
+                        Err(error) => {
+                            tracing::warn!(records = records.len(), error = %error, "a record was not committed");
+                            answer_all(answers, &error);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The outer error says that nothing was committed, or that it is unknown; the inner one that
+    /// the deliveries were left out of what was.
+    async fn transaction(
+        &mut self,
+        records: &[Delivery],
+        writes: &mut [Box<dyn AnyJob>],
+    ) -> Result<Result<Vec<Committed>, StoreError>, StoreError> {
+        self.engine.begin().await?;
+        let now = self.clock.as_ref().map(|clock| clock.now());
+        let done = match self.engine.conn() {
+            Ok(conn) => steps(&mut conn.at(now), &mut self.writer, records, writes).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            // Nothing else is in the transaction, so there is nothing to commit.
+            Ok(Err(error)) if writes.is_empty() => {
+                self.engine.rollback().await;
+                Ok(Err(error))
+            }
+            Ok(outcome) => {
+                self.engine.commit().await?;
+                Ok(outcome)
+            }
+            Err(error) => {
+                self.engine.rollback().await;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The work inside a transaction. Savepoints keep what fails away from its neighbours; a group of
+/// deliveries alone needs none.
+async fn steps(
+    conn: &mut Conn<'_>,
+    writer: &mut Writer,
+    records: &[Delivery],
+    writes: &mut [Box<dyn AnyJob>],
+) -> Result<Result<Vec<Committed>, StoreError>, StoreError> {
+    let mut outcome = Ok(Vec::new());
+    if !records.is_empty() {
+        if !writes.is_empty() {
+            conn.control("savepoint", "SAVEPOINT one").await?;
+        }
+        outcome = writer.write(conn, records).await;
+        if !writes.is_empty() {
+            if outcome.is_err() {
+                conn.control("rollback to", "ROLLBACK TO one").await?;
+            }
+            conn.control("release", "RELEASE one").await?;
+        }
+    }
+    for job in writes {
+        run_in_savepoint(conn, &mut **job).await?;
+    }
+    Ok(outcome)
+}
+
+fn answer_all(answers: Vec<Answer<Committed>>, error: &StoreError) {
+    for answer in answers {
+        let _ = answer.send(Err(error.again()));
+    }
+}
+
+async fn run_in_savepoint(conn: &mut Conn<'_>, job: &mut dyn AnyJob) -> Result<(), StoreError> {
+    conn.control("savepoint", "SAVEPOINT one").await?;
+    if job.run(conn).await {
+        conn.control("release", "RELEASE one").await
+    } else {
+        conn.control("rollback to", "ROLLBACK TO one").await?;
+        conn.control("release", "RELEASE one").await
+    }
+}
+
+struct SqliteCommitter {
+    options: SqliteConnectOptions,
+    connection: SqliteConnection,
+    fatal: watch::Sender<Option<String>>,
+}
+
+impl SqliteCommitter {
+    /// After a write to the disk has failed, the file system may show pages as written that are
+    /// not; SQLite would go on with them. Stopping is the only answer that loses nothing.
+    fn stop_if_the_disk_failed(&self, error: &StoreError) {
+        let detail = error.to_string();
+        // SQLITE_IOERR_FSYNC 1034, _DIR_FSYNC 1290, _WRITE 778, _TRUNCATE 1546, SQLITE_CORRUPT 11.
+        if ["(1034)", "(1290)", "(1546)", "(11)"].iter().any(|code| detail.contains(code)) {
+            self.fatal.send_replace(Some(detail));
+        }
+    }
+}
+
+impl Transactions for SqliteCommitter {
+    fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async {
+            let begun = Conn::sqlite(&mut self.connection).control("begin", "BEGIN IMMEDIATE").await;
+            if begun.is_err() && self.connection.ping().await.is_err() {
+                // The worker thread is gone; a new one finds the file as the last commit left it.
+                self.connection =
+                    self.options.connect().await.map_err(|error| StoreError::from_sqlx("reopen", error))?;
+            }
+            begun
+        })
+    }
+
+    fn conn(&mut self) -> Result<Conn<'_>, StoreError> {
+        Ok(Conn::sqlite(&mut self.connection))
+    }
+
+    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async {
+            let committed = Conn::sqlite(&mut self.connection).control("commit", "COMMIT").await;
+            let Err(error) = committed else { return Ok(()) };
+            self.stop_if_the_disk_failed(&error);
+            self.rollback().await;
+            Err(StoreError::CommitUnknown { detail: error.to_string() })
+        })
+    }
+
+    fn rollback(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // SQLite rolls back by itself after some failures; then there is nothing left to roll back.
+            let _ = Conn::sqlite(&mut self.connection).control("rollback", "ROLLBACK").await;
+        })
+    }
+}
+
+/// Keeps one connection of the pool for itself; a broken one is dropped, and the next group takes another.
+struct PostgresCommitter {
+    pool: PgPool,
+    connection: Option<PoolConnection<Postgres>>,
+}
+
+impl PostgresCommitter {
+    fn broken() -> StoreError {
+        StoreError::Unavailable { statement: "commit", detail: "there is no connection".to_owned() }
+    }
+
+    /// A connection in an unknown state goes back to nobody.
+    async fn drop_connection(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            let _ = connection.detach().close_hard().await;
+        }
+    }
+}
+
+impl Transactions for PostgresCommitter {
+    fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async {
+            if self.connection.is_none() {
+                let taken = self.pool.acquire().await;
+                self.connection = Some(taken.map_err(|error| StoreError::from_sqlx("acquire", error))?);
+            }
+            let begun = self.conn()?.control("begin", "BEGIN").await;
+            if begun.is_err() {
+                self.drop_connection().await;
+            }
+            begun
+        })
+    }
+
+    fn conn(&mut self) -> Result<Conn<'_>, StoreError> {
+        self.connection.as_mut().map(|connection| Conn::postgres(connection)).ok_or_else(Self::broken)
+    }
+
+    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async {
+            match self.conn()?.control("commit", "COMMIT").await {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    self.drop_connection().await;
+                    Err(StoreError::CommitUnknown { detail: error.to_string() })
+                }
+            }
+        })
+    }
+
+    fn rollback(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let rolled_back = match self.conn() {
+                Ok(mut conn) => conn.control("rollback", "ROLLBACK").await,
+                Err(error) => Err(error),
+            };
+            if rolled_back.is_err() {
+                self.drop_connection().await;
+            }
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! The store as the rest of the program holds it: open, read, write, and a queue for deliveries.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use restante_core::time::{Clock, Timestamp};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::deliveries::{Committed, Delivery};
+use crate::engine::{Conn, Engine, Options, Pools, StoreError};
+use crate::group::{self, Job, Work};
+
+/// A future that borrows the connection it works on.
+pub type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
+
+/// Records that may wait for the committer. As many as connections are allowed, or useful work
+/// would be refused while the committer is idle.
+const QUEUE_RECORDS: usize = 4_096;
+/// How long a record waits for a place in a full queue before its sender is told to come back.
+const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
+/// How long an operation other than a delivery may wait for its turn and its commit.
+const WRITE_WAIT_MAX: Duration = Duration::from_secs(4);
+
+/// An open database. Clones share it.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pools: Pools,
+    queue: mpsc::Sender<Work>,
+    /// The time that statements see in place of the database's own; only tests set it.
+    clock: Option<Arc<dyn Clock>>,
+    fatal: watch::Receiver<Option<String>>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Store({})", self.engine().name())
+    }
+}
+
+impl Store {
+    /// Opens the database, brings its schema up to date, and starts the committer.
+    ///
+    /// # Errors
+    /// When the database can't be reached, is too old, does not write durably, or was made by a
+    /// newer Restante; the text says which.
+    pub async fn open(options: &Options) -> Result<Self, StoreError> {
+        Self::open_with_clock(options, None).await
+    }
+
+    /// As [`Store::open`], with a clock in place of the database's own: for tests that move time.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn open_with_clock(
+        options: &Options,
+        clock: Option<Arc<dyn Clock>>,
+    ) -> Result<Self, StoreError> {
+        let pools = Pools::open(options).await?;
+        let (queue, waiting) = mpsc::channel(QUEUE_RECORDS);
+        let (fatal_sender, fatal) = watch::channel(None);
+        group::start(&pools, waiting, clock.clone(), fatal_sender).await?;
+        Ok(Self { inner: Arc::new(Inner { pools, queue, clock, fatal }) })
+    }
+
+    /// Which database this is.
+    pub fn engine(&self) -> Engine {
+        self.inner.pools.engine()
+    }
+
+    fn fixed_now(&self) -> Option<Timestamp> {
+        self.inner.clock.as_ref().map(|clock| clock.now())
+    }
+
+    /// Resolves when the store can't go on: a write to the disk failed, and after that the file
+    /// system may show pages as written that are not. The process has to end and start anew.
+    pub async fn failed_for_good(&self) -> String {
+        let mut fatal = self.inner.fatal.clone();
+        loop {
+            if let Some(reason) = fatal.borrow_and_update().clone() {
+                return reason;
+            }
+            if fatal.changed().await.is_err() {
+                return "the committer has ended".to_owned();
+            }
+        }
+    }
+
+    /// Records that wait for the committer now.
+    pub fn queue_depth(&self) -> usize {
+        self.inner.queue.max_capacity() - self.inner.queue.capacity()
+    }
+
+    /// Commits a verified request: its receipts, its payload and its handoffs, durably and together.
+    /// Once this is called the work goes on, even when the caller goes away.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when the queue stays full or the database can't; then nothing was
+    /// stored. [`StoreError::CommitUnknown`] when it may have been.
+    pub async fn commit(&self, delivery: Delivery) -> Result<Committed, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let permit = tokio::time::timeout(QUEUE_WAIT_MAX, self.inner.queue.reserve())
+            .await
+            .map_err(|_| StoreError::Unavailable {
+                statement: "queue",
+                detail: "too many requests wait for the disk".to_owned(),
+            })?
+            .map_err(|_| stopped())?;
+        permit.send(Work::Delivery(Box::new(delivery), answer));
+        answered.await.map_err(|_| stopped())?
+    }
+
+    /// Runs a write in a transaction of its own and commits it. An error of the closure rolls it back.
+    ///
+    /// On SQLite it takes its turn behind the one writer and shares the commit of its neighbours.
+    ///
+    /// # Errors
+    /// What the closure gives, or what the commit ran into.
+    pub async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'a, 'c> FnOnce(&'a mut Conn<'c>) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
+    {
+        match &self.inner.pools {
+            Pools::Sqlite { .. } => {
+                let (job, answered) = Job::new(work);
+                tokio::time::timeout(WRITE_WAIT_MAX, self.inner.queue.send(Work::Write(job)))
+                    .await
+                    .map_err(|_| StoreError::Unavailable {
+                        statement: "queue",
+                        detail: "too many requests wait for the disk".to_owned(),
+                    })?
+                    .map_err(|_| stopped())?;
+                answered.await.map_err(|_| stopped())?
+            }
+            Pools::Postgres { pool } => {
+                let mut transaction =
+                    pool.begin().await.map_err(|error| StoreError::from_sqlx("begin", error))?;
+                let done = {
+                    let mut conn = Conn::postgres(&mut transaction).at(self.fixed_now());
+                    work(&mut conn).await
+                };
+                let value = match done {
+                    Ok(value) => value,
+                    Err(error) => {
+                        // A rollback that fails ends the connection, which rolls back as well.
+                        let _ = transaction.rollback().await;
+                        return Err(error);
+                    }
+                };
+                transaction
+                    .commit()
+                    .await
+                    .map_err(|error| StoreError::CommitUnknown { detail: short(&error) })?;
+                Ok(value)
+            }
+        }
+    }
+
+    /// Runs queries on a connection that reads.
+    ///
+    /// # Errors
+    /// What the closure gives, or that no connection was free.
+    pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: for<'a, 'c> FnOnce(&'a mut Conn<'c>) -> BoxFuture<'a, Result<T, StoreError>>,
+    {
+        let no_connection = |error| StoreError::from_sqlx("acquire a connection", error);
+        match &self.inner.pools {
+            Pools::Sqlite { readers, .. } => {
+                let mut connection = readers.acquire().await.map_err(no_connection)?;
+                let mut conn = Conn::sqlite(&mut connection).at(self.fixed_now());
+                work(&mut conn).await
+            }
+            Pools::Postgres { pool } => {
+                let mut connection = pool.acquire().await.map_err(no_connection)?;
+                let mut conn = Conn::postgres(&mut connection).at(self.fixed_now());
+                work(&mut conn).await
+            }
+        }
+    }
+
+    /// Ends the committer after what is queued, and closes the connections.
+    pub async fn close(self) {
+        let (done, ended) = oneshot::channel();
+        if self.inner.queue.send(Work::Stop(done)).await.is_ok() {
+            let _ = ended.await;
+        }
+        match &self.inner.pools {
+            Pools::Sqlite { readers, .. } => readers.close().await,
+            Pools::Postgres { pool } => pool.close().await,
+        }
+    }
+}
+
+pub(crate) fn stopped() -> StoreError {
+    StoreError::Unavailable { statement: "queue", detail: "the server is stopping".to_owned() }
+}
+
+pub(crate) fn short(error: &sqlx::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().chars().take(200).collect()
+}
