@@ -1,23 +1,514 @@
-//! PLACEHOLDER so that others can compile: whoever owns this file replaces it whole (take yours in a merge).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    Pending,
-    Leased,
-    Processed,
-    Failed,
-    Uncertain,
-    Cancelled,
+//! What may happen to a handoff, and what an application is answered: the rules of claim, ack, nack,
+//! extend, expiry, replay, repair, settlement and cancellation. The store does each as one
+//! conditional statement; these functions say what that statement has to do, and nothing here holds
+//! a lease. The numbers are stored and never change.
+
+use crate::backoff;
+use crate::problem::{Code, Problem};
+use crate::time::Timestamp;
+
+/// Defines an enumeration whose values have a stored number and a word for people.
+macro_rules! stored {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal, $word:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$variant_doc])* $variant = $code,)* }
+
+        impl $name {
+            /// Every value.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The stored number.
+            pub const fn code(self) -> u8 {
+                self as u8
+            }
+
+            /// The value of a stored number.
+            pub fn from_code(code: u8) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.code() == code)
+            }
+
+            /// The word in the API and the dashboard.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// The value of a word.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
+        }
+    };
 }
+
+stored! {
+    /// Where a handoff stands.
+    State {
+        /// Waits for a claim, now or from its due time on.
+        Pending = 1, "pending";
+        /// Claimed; when the lease runs out it is due again, or failed.
+        Leased = 2, "leased";
+        /// The application has acked it, or a person settled it so.
+        Processed = 3, "processed";
+        /// Given up; waits for a person until it is settled.
+        Failed = 4, "failed";
+        /// A remote effect may have happened; waits for a person.
+        Uncertain = 5, "uncertain";
+        /// Nobody wants it any more.
+        Cancelled = 6, "cancelled";
+    }
+}
+
+stored! {
+    /// How an attempt ended. An attempt under way has none.
+    Outcome {
+        /// Acked.
+        Acked = 1, "acked";
+        /// A retry was asked for, and there will be one.
+        Retried = 2, "retried";
+        /// The application, or the consumer's answer to a push, said that it fails for good.
+        Failed = 3, "failed";
+        /// The application can't tell whether a remote effect happened.
+        Uncertain = 4, "uncertain";
+        /// The lease ran out.
+        Expired = 5, "expired";
+        /// A retry was asked for, and no attempt was left.
+        Exhausted = 6, "exhausted";
+        /// The consumer was deleted meanwhile.
+        Cancelled = 7, "cancelled";
+    }
+}
+
 impl State {
-    pub const fn code(self) -> u8 {
-        self as u8
+    /// Whether somebody still has to do something: retention leaves such receipts alone. `settled`
+    /// says that a person settled a failed handoff as failed.
+    pub const fn is_open(self, settled: bool) -> bool {
+        match self {
+            Self::Pending | Self::Leased | Self::Uncertain => true,
+            Self::Failed => !settled,
+            Self::Processed | Self::Cancelled => false,
+        }
     }
-    pub fn from_code(code: i64) -> Option<Self> {
-        [Self::Pending, Self::Leased, Self::Processed, Self::Failed, Self::Uncertain, Self::Cancelled]
-            .get(usize::try_from(code).ok()?)
-            .copied()
+}
+
+/// What an application is told about one lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LeaseResult {
+    /// The ack counts, now or since an earlier call.
+    Acked,
+    /// The nack counts: there will be another attempt.
+    Retried,
+    /// The nack counts: the handoff is failed.
+    Failed,
+    /// The nack counts: the handoff waits for a person.
+    Uncertain,
+    /// The lease now runs longer.
+    Extended,
+    /// The lease is over, and another claim may hold the event; nothing was changed.
+    Expired,
+    /// There is no such lease at this consumer.
+    Unknown,
+}
+
+impl LeaseResult {
+    /// The word in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Acked => "acked",
+            Self::Retried => "retried",
+            Self::Failed => "failed",
+            Self::Uncertain => "uncertain",
+            Self::Extended => "extended",
+            Self::Expired => "expired",
+            Self::Unknown => "unknown",
+        }
     }
-    pub const fn as_str(self) -> &'static str {
-        "pending"
+}
+
+/// What a nack asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Nack {
+    /// Another attempt.
+    Retry,
+    /// None: it will never work.
+    Failed,
+    /// A person: a remote effect may have happened.
+    Uncertain,
+}
+
+impl Nack {
+    /// What a word of the API asks for.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "retry" => Some(Self::Retry),
+            "failed" => Some(Self::Failed),
+            "uncertain" => Some(Self::Uncertain),
+            _ => None,
+        }
+    }
+}
+
+/// What the store finds of a presented lease token, within the tenant and consumer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presented {
+    /// No attempt has such a token.
+    Unknown,
+    /// The attempt is over.
+    Ended(Outcome),
+    /// The attempt is the handoff's latest and has no outcome yet.
+    Open {
+        /// From this moment on the lease is over, by the database's clock.
+        expires_at: Timestamp,
+        /// Attempts of the handoff since it was made or last replayed, this one included.
+        attempts: u32,
+    },
+}
+
+/// What a call changes, in one statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The lease runs until then.
+    Extend {
+        /// The new end.
+        expires_at: Timestamp,
+    },
+    /// The attempt ends and the lease with it.
+    End {
+        /// How the attempt ended.
+        outcome: Outcome,
+        /// Where the handoff goes.
+        state: State,
+        /// When it is due again, if it goes to pending.
+        due_at: Option<Timestamp>,
+    },
+}
+
+/// The answer to one lease of a call, with what to change. Without a change nothing is written.
+pub type Ruling = (LeaseResult, Option<Change>);
+
+const fn end(outcome: Outcome, state: State, due_at: Option<Timestamp>) -> Option<Change> {
+    Some(Change::End { outcome, state, due_at })
+}
+
+/// Ack. A repeat answers as the first time; what ended otherwise is `expired`.
+pub fn ack(lease: Presented, now: Timestamp) -> Ruling {
+    match lease {
+        Presented::Unknown => (LeaseResult::Unknown, None),
+        Presented::Ended(Outcome::Acked) => (LeaseResult::Acked, None),
+        Presented::Open { expires_at, .. } if now < expires_at => {
+            (LeaseResult::Acked, end(Outcome::Acked, State::Processed, None))
+        }
+        Presented::Ended(_) | Presented::Open { .. } => (LeaseResult::Expired, None),
+    }
+}
+
+/// Nack. `retry_in_seconds` and `random` (a fresh number, for the consumer's backoff) count for a
+/// retry only; a retry without an attempt left fails. A repeat answers as the first time.
+pub fn nack(
+    lease: Presented,
+    asked: Nack,
+    retry_in_seconds: Option<u32>,
+    max_attempts: u32,
+    now: Timestamp,
+    random: u64,
+) -> Ruling {
+    let (expires_at, attempts) = match lease {
+        Presented::Unknown => return (LeaseResult::Unknown, None),
+        Presented::Ended(outcome) => return (repeated(asked, outcome), None),
+        Presented::Open { expires_at, attempts } => (expires_at, attempts),
+    };
+    if now >= expires_at {
+        return (LeaseResult::Expired, None);
+    }
+    match asked {
+        Nack::Failed => (LeaseResult::Failed, end(Outcome::Failed, State::Failed, None)),
+        Nack::Uncertain => (LeaseResult::Uncertain, end(Outcome::Uncertain, State::Uncertain, None)),
+        Nack::Retry if attempts >= max_attempts => {
+            (LeaseResult::Failed, end(Outcome::Exhausted, State::Failed, None))
+        }
+        Nack::Retry => {
+            let wait_micros = match retry_in_seconds {
+                Some(seconds) => i64::from(seconds) * 1_000_000,
+                None => backoff::delay_micros(attempts, random),
+            };
+            let due_at = Timestamp::from_micros(now.micros().saturating_add(wait_micros));
+            (LeaseResult::Retried, end(Outcome::Retried, State::Pending, Some(due_at)))
+        }
+    }
+}
+
+const fn repeated(asked: Nack, outcome: Outcome) -> LeaseResult {
+    match (asked, outcome) {
+        (Nack::Retry, Outcome::Retried) => LeaseResult::Retried,
+        (Nack::Retry, Outcome::Exhausted) | (Nack::Failed, Outcome::Failed) => LeaseResult::Failed,
+        (Nack::Uncertain, Outcome::Uncertain) => LeaseResult::Uncertain,
+        _ => LeaseResult::Expired,
+    }
+}
+
+/// Extend: the lease runs `lease_seconds` from now, which may also be shorter than it would have.
+pub fn extend(lease: Presented, lease_seconds: u32, now: Timestamp) -> Ruling {
+    match lease {
+        Presented::Unknown => (LeaseResult::Unknown, None),
+        Presented::Open { expires_at, .. } if now < expires_at => {
+            let expires_at = now.plus_seconds(i64::from(lease_seconds));
+            (LeaseResult::Extended, Some(Change::Extend { expires_at }))
+        }
+        Presented::Ended(_) | Presented::Open { .. } => (LeaseResult::Expired, None),
+    }
+}
+
+/// Whether a claim may take a handoff: it is due, or its lease ran out with an attempt left.
+/// `moment` is the due time of a pending one and the expiry of a leased one.
+pub fn is_claimable(
+    state: State,
+    moment: Timestamp,
+    attempts: u32,
+    max_attempts: u32,
+    now: Timestamp,
+) -> bool {
+    match state {
+        State::Pending => moment <= now,
+        State::Leased => moment <= now && attempts < max_attempts,
+        State::Processed | State::Failed | State::Uncertain | State::Cancelled => false,
+    }
+}
+
+/// What becomes of a lease that ran out: due again at once, since the lease was wait enough, or
+/// failed when it was the last attempt. `None` while it runs.
+pub fn expire(expires_at: Timestamp, attempts: u32, max_attempts: u32, now: Timestamp) -> Option<Change> {
+    if now < expires_at {
+        None
+    } else if attempts < max_attempts {
+        end(Outcome::Expired, State::Pending, Some(expires_at))
+    } else {
+        end(Outcome::Expired, State::Failed, None)
+    }
+}
+
+/// What a replay needs to know of the receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replayable {
+    /// The payload is there.
+    pub payload_stored: bool,
+    /// The envelope couldn't be read and no repair has given the receipt its key.
+    pub awaits_repair: bool,
+}
+
+/// What a replay does to one consumer's handoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replayed {
+    /// Pending and due now, with its attempts counted from none again; made when it wasn't there.
+    Pending,
+    /// Somebody works on it right now; it stays as it is and is not counted.
+    StaysLeased,
+}
+
+/// Replay, for a consumer that may never have had the receipt (`None`).
+///
+/// # Errors
+/// Gone when the payload is, a conflict that names `repair` when that is needed first.
+pub fn replay(state: Option<State>, receipt: Replayable) -> Result<Replayed, Problem> {
+    if receipt.awaits_repair {
+        return Err(Problem::new(
+            Code::Conflict,
+            "The id of this event could not be read, so it can't be replayed yet: give it one with repair.",
+        ));
+    }
+    if !receipt.payload_stored {
+        return Err(Problem::new(
+            Code::Gone,
+            "The payload of this event is no longer kept, so there is nothing to replay.",
+        ));
+    }
+    Ok(if state == Some(State::Leased) { Replayed::StaysLeased } else { Replayed::Pending })
+}
+
+/// Repair: the handoffs that waited in `failed` become pending; `false` leaves one as it is.
+pub fn repair(state: State) -> bool {
+    state == State::Failed
+}
+
+/// How a person settles a handoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Settlement {
+    /// It was done after all, or elsewhere.
+    Processed,
+    /// It will not be done, and that is known.
+    Failed,
+}
+
+impl Settlement {
+    /// The state of a settled handoff.
+    pub const fn state(self) -> State {
+        match self {
+            Self::Processed => State::Processed,
+            Self::Failed => State::Failed,
+        }
+    }
+}
+
+/// Settle: only what waits for a person can be settled.
+///
+/// # Errors
+/// A conflict that names the state.
+pub fn settle(state: State, settlement: Settlement) -> Result<State, Problem> {
+    match state {
+        State::Failed | State::Uncertain => Ok(settlement.state()),
+        State::Pending | State::Leased | State::Processed | State::Cancelled => Err(Problem::new(
+            Code::Conflict,
+            format!("This handoff is {}: only a failed or uncertain one can be settled.", state.name()),
+        )),
+    }
+}
+
+/// Cancel, when the consumer is deleted: what is not decided yet is cancelled, a lease included,
+/// since its ack has nowhere to go. What is over or waits for a person keeps its state.
+pub const fn is_cancelled_with_consumer(state: State) -> bool {
+    matches!(state, State::Pending | State::Leased)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_000);
+    const MAX: u32 = 3;
+
+    fn live(attempts: u32) -> Presented {
+        Presented::Open { expires_at: NOW.plus_seconds(1), attempts }
+    }
+
+    fn over() -> Presented {
+        Presented::Open { expires_at: NOW, attempts: 1 }
+    }
+
+    fn nack_now(lease: Presented, asked: Nack) -> Ruling {
+        nack(lease, asked, None, MAX, NOW, u64::MAX)
+    }
+
+    #[test]
+    fn stored_numbers_and_words_read_back() {
+        assert_eq!(State::ALL.iter().map(|s| s.code()).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+        for &state in State::ALL {
+            assert_eq!(State::from_code(state.code()), Some(state));
+            assert_eq!(State::from_name(state.name()), Some(state));
+        }
+        for &outcome in Outcome::ALL {
+            assert_eq!(Outcome::from_code(outcome.code()), Some(outcome));
+        }
+        assert_eq!((State::from_code(0), State::from_code(7), Outcome::from_code(8)), (None, None, None));
+    }
+
+    #[test]
+    fn a_live_lease_is_acked_once_and_a_repeat_changes_nothing() {
+        assert_eq!(ack(live(1), NOW), (LeaseResult::Acked, end(Outcome::Acked, State::Processed, None)));
+        assert_eq!(ack(Presented::Ended(Outcome::Acked), NOW), (LeaseResult::Acked, None));
+    }
+
+    /// A lease ends at its expiry, not after it, whether or not another claim has come.
+    #[test]
+    fn a_lease_that_ran_out_changes_nothing() {
+        for ruling in [ack(over(), NOW), nack_now(over(), Nack::Failed), extend(over(), 60, NOW)] {
+            assert_eq!(ruling, (LeaseResult::Expired, None));
+        }
+    }
+
+    #[test]
+    fn acked_is_final() {
+        let acked = Presented::Ended(Outcome::Acked);
+        for asked in [Nack::Retry, Nack::Failed, Nack::Uncertain] {
+            assert_eq!(nack_now(acked, asked), (LeaseResult::Expired, None));
+        }
+        assert_eq!(extend(acked, 60, NOW), (LeaseResult::Expired, None));
+    }
+
+    #[test]
+    fn an_unknown_lease_is_unknown_to_every_verb() {
+        let unknown = (LeaseResult::Unknown, None);
+        assert_eq!(ack(Presented::Unknown, NOW), unknown);
+        assert_eq!(nack_now(Presented::Unknown, Nack::Retry), unknown);
+        assert_eq!(extend(Presented::Unknown, 60, NOW), unknown);
+    }
+
+    #[test]
+    fn a_retry_waits_as_asked_or_by_backoff() {
+        let due = |seconds| end(Outcome::Retried, State::Pending, Some(NOW.plus_seconds(seconds)));
+        assert_eq!(nack(live(1), Nack::Retry, Some(0), MAX, NOW, 9), (LeaseResult::Retried, due(0)));
+        assert_eq!(nack(live(1), Nack::Retry, Some(90), MAX, NOW, 9), (LeaseResult::Retried, due(90)));
+        assert_eq!(nack(live(1), Nack::Retry, None, MAX, NOW, u64::MAX), (LeaseResult::Retried, due(5)));
+        assert_eq!(nack(live(2), Nack::Retry, None, MAX, NOW, u64::MAX), (LeaseResult::Retried, due(10)));
+    }
+
+    #[test]
+    fn the_last_attempt_fails_by_retry_and_by_expiry() {
+        let failed = (LeaseResult::Failed, end(Outcome::Exhausted, State::Failed, None));
+        assert_eq!(nack_now(live(MAX), Nack::Retry), failed);
+        assert_eq!(expire(NOW, MAX, MAX, NOW), end(Outcome::Expired, State::Failed, None));
+        assert_eq!(expire(NOW, MAX - 1, MAX, NOW), end(Outcome::Expired, State::Pending, Some(NOW)));
+        assert_eq!(expire(NOW.plus_seconds(1), MAX, MAX, NOW), None);
+    }
+
+    #[test]
+    fn a_repeated_nack_answers_as_the_first_time_and_another_one_does_not() {
+        let again = |asked, outcome| nack_now(Presented::Ended(outcome), asked);
+        assert_eq!(again(Nack::Retry, Outcome::Retried), (LeaseResult::Retried, None));
+        assert_eq!(again(Nack::Retry, Outcome::Exhausted), (LeaseResult::Failed, None));
+        assert_eq!(again(Nack::Failed, Outcome::Failed), (LeaseResult::Failed, None));
+        assert_eq!(again(Nack::Uncertain, Outcome::Uncertain), (LeaseResult::Uncertain, None));
+        assert_eq!(again(Nack::Failed, Outcome::Retried), (LeaseResult::Expired, None));
+        assert_eq!(again(Nack::Retry, Outcome::Expired), (LeaseResult::Expired, None));
+        assert_eq!(ack(Presented::Ended(Outcome::Retried), NOW), (LeaseResult::Expired, None));
+    }
+
+    #[test]
+    fn only_what_is_due_can_be_claimed() {
+        let later = NOW.plus_seconds(1);
+        assert!(is_claimable(State::Pending, NOW, 0, MAX, NOW));
+        assert!(!is_claimable(State::Pending, later, 0, MAX, NOW));
+        assert!(is_claimable(State::Leased, NOW, MAX - 1, MAX, NOW));
+        assert!(!is_claimable(State::Leased, NOW, MAX, MAX, NOW));
+        assert!(!is_claimable(State::Leased, later, 1, MAX, NOW));
+        for state in [State::Processed, State::Failed, State::Uncertain, State::Cancelled] {
+            assert!(!is_claimable(state, NOW, 0, MAX, NOW));
+        }
+    }
+
+    #[test]
+    fn a_replay_moves_every_state_but_leased() {
+        let receipt = Replayable { payload_stored: true, awaits_repair: false };
+        assert_eq!(replay(None, receipt), Ok(Replayed::Pending));
+        for &state in State::ALL {
+            let expected = if state == State::Leased { Replayed::StaysLeased } else { Replayed::Pending };
+            assert_eq!(replay(Some(state), receipt), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_tombstone_is_gone_and_an_unreadable_envelope_asks_for_repair() {
+        let code = |payload_stored, awaits_repair| {
+            replay(Some(State::Failed), Replayable { payload_stored, awaits_repair }).err().map(|p| p.code)
+        };
+        assert_eq!(code(false, false), Some(Code::Gone));
+        assert_eq!(code(true, true), Some(Code::Conflict));
+    }
+
+    #[test]
+    fn only_failed_and_uncertain_are_settled() {
+        for &state in State::ALL {
+            let waits = matches!(state, State::Failed | State::Uncertain);
+            assert_eq!(settle(state, Settlement::Processed).is_ok(), waits);
+            assert_eq!(settle(state, Settlement::Failed).is_ok(), waits);
+        }
+        assert_eq!(settle(State::Uncertain, Settlement::Failed), Ok(State::Failed));
+    }
+
+    #[test]
+    fn open_work_is_never_called_done() {
+        let open =
+            |settled| State::ALL.iter().filter(|s| s.is_open(settled)).map(|s| s.name()).collect::<Vec<_>>();
+        assert_eq!(open(false), ["pending", "leased", "failed", "uncertain"]);
+        assert_eq!(open(true), ["pending", "leased", "uncertain"]);
     }
 }

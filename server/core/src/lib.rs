@@ -4,6 +4,8 @@
 //! reads the same wherever it is used. What talks to a disk, a socket or a clock stands in the
 //! crates to the right: `store`, `app`, `api`, `web`, `cli`.
 
+pub mod access;
+pub mod backoff;
 pub mod catalogue;
 pub mod filter;
 pub mod handoff;
@@ -11,6 +13,8 @@ pub mod id;
 pub mod limits;
 pub mod problem;
 pub mod request;
+pub mod seal;
 pub mod secret;
 pub mod time;
+pub mod token;
 pub mod verify;

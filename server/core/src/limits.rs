@@ -48,3 +48,7 @@ pub const PAGE_SIZE_MAX: u32 = 250;
 pub const PAGE_SIZE_DEFAULT: u32 = 50;
 /// Notes, errors and reasons that people and applications give.
 pub const NOTE_BYTES_MAX: usize = 2_000;
+/// The longest wait that a nack may ask for: seven days.
+pub const RETRY_SECONDS_MAX: u32 = 604_800;
+/// Endpoints, providers or types that one consumer's filter may list.
+pub const FILTER_ENTRIES_MAX: usize = 100;
