@@ -6,7 +6,7 @@ use std::fmt;
 use crate::id::{KeyId, TenantId};
 use crate::problem::{Code, FieldError, Problem};
 
-/// One thing that an API key may do. The numbers are bits in storage and never change.
+/// One thing that an API key may do. In storage each is its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Scope {
@@ -36,7 +36,7 @@ impl Scope {
     ];
 
     /// The word in the API.
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::EventsRead => "events:read",
             Self::PayloadsRead => "payloads:read",
@@ -48,14 +48,14 @@ impl Scope {
     }
 
     /// The scope of a word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.name() == name)
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == word)
     }
 }
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.as_str())
     }
 }
 
@@ -69,14 +69,11 @@ impl Scopes {
     /// Every scope, as `bootstrap` gives it and as the owner of a tenant has it.
     pub const ALL: Self = Self(63);
 
-    /// The stored number.
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// The set of a stored number; `None` when it names a scope that doesn't exist.
-    pub const fn from_bits(bits: u8) -> Option<Self> {
-        if bits & !Self::ALL.0 == 0 { Some(Self(bits)) } else { None }
+    /// Reads what is stored, which is what `Display` writes: words with a space between; `None` when
+    /// one is no scope.
+    pub fn from_stored(text: &str) -> Option<Self> {
+        text.split_ascii_whitespace()
+            .try_fold(Self::NONE, |scopes, word| Some(scopes.with(Scope::from_word(word)?)))
     }
 
     /// Reads a list of words that stands at `pointer` in the request. A word that comes twice counts once.
@@ -84,7 +81,7 @@ impl Scopes {
     /// # Errors
     /// For each word that is no scope, and for an empty list: such a key could do nothing.
     pub fn parse<S: AsRef<str>>(words: &[S], pointer: &str) -> Result<Self, Vec<FieldError>> {
-        let all = Scope::ALL.map(Scope::name).join(", ");
+        let all = Scope::ALL.map(Scope::as_str).join(", ");
         if words.is_empty() {
             let detail = format!("A key needs at least one scope of: {all}.");
             return Err(vec![FieldError { pointer: pointer.to_string(), detail }]);
@@ -92,7 +89,7 @@ impl Scopes {
         let mut scopes = Self::NONE;
         let mut errors = Vec::new();
         for (place, word) in words.iter().enumerate() {
-            match Scope::from_name(word.as_ref()) {
+            match Scope::from_word(word.as_ref()) {
                 Some(scope) => scopes = scopes.with(scope),
                 // One fault says enough about a list that is wrong as a whole.
                 None if errors.len() < Scope::ALL.len() => errors.push(FieldError {
@@ -144,13 +141,13 @@ impl fmt::Display for Scopes {
 
 impl fmt::Debug for Scopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter().map(Scope::name)).finish()
+        f.debug_set().entries(self.iter().map(Scope::as_str)).finish()
     }
 }
 
 impl serde::Serialize for Scopes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter().map(Scope::name))
+        serializer.collect_seq(self.iter().map(Scope::as_str))
     }
 }
 
@@ -198,21 +195,20 @@ impl Principal {
     }
 }
 
-/// What a person is. The numbers are stored and never change. The first four are held within a
+/// What a person is; stored as its word. The first four are held within a
 /// tenant; the last one within the instance, beside any of the others, and opens no tenant's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
 pub enum Role {
     /// Everything within the tenant, its members and keys included.
-    Owner = 1,
+    Owner,
     /// Endpoints, consumers and events.
-    Developer = 2,
+    Developer,
     /// Events: replay, repair, settle.
-    Operator = 3,
+    Operator,
     /// Look only.
-    Viewer = 4,
+    Viewer,
     /// The instance: tenants, people, keys of the operator.
-    InstanceAdministrator = 5,
+    InstanceAdministrator,
 }
 
 impl Role {
@@ -220,18 +216,8 @@ impl Role {
     pub const ALL: [Self; 5] =
         [Self::Owner, Self::Developer, Self::Operator, Self::Viewer, Self::InstanceAdministrator];
 
-    /// The stored number.
-    pub const fn code(self) -> u8 {
-        self as u8
-    }
-
-    /// The role of a stored number.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.code() == code)
-    }
-
     /// The word on pages and in the API.
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
             Self::Developer => "developer",
@@ -242,8 +228,8 @@ impl Role {
     }
 
     /// The role of a word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
 }
 
@@ -257,15 +243,16 @@ mod tests {
     }
 
     #[test]
-    fn scopes_read_back_as_words_and_as_bits() {
-        let words = Scope::ALL.map(Scope::name);
+    fn scopes_read_back_from_requests_and_from_storage() {
+        let words = Scope::ALL.map(Scope::as_str);
         assert_eq!(Scopes::parse(&words, "/scopes"), Ok(Scopes::ALL));
         for scope in Scope::ALL {
             let one = Scopes::NONE.with(scope);
-            assert_eq!(Scopes::parse(&[scope.name(), scope.name()], ""), Ok(one));
-            assert_eq!(Scopes::from_bits(one.bits()), Some(one));
+            assert_eq!(Scopes::parse(&[scope.as_str(), scope.as_str()], ""), Ok(one));
+            assert_eq!(Scopes::from_stored(&one.to_string()), Some(one));
         }
-        assert_eq!(Scopes::from_bits(64), None);
+        assert_eq!(Scopes::from_stored(&Scopes::ALL.to_string()), Some(Scopes::ALL));
+        assert_eq!(Scopes::from_stored("events:read all"), None);
         assert_eq!(
             serde_json::to_string(&Scopes::NONE.with(Scope::ConfigRead)).unwrap(),
             r#"["config:read"]"#
@@ -303,9 +290,8 @@ mod tests {
     #[test]
     fn roles_read_back() {
         for role in Role::ALL {
-            assert_eq!(Role::from_code(role.code()), Some(role));
-            assert_eq!(Role::from_name(role.name()), Some(role));
+            assert_eq!(Role::from_word(role.as_str()), Some(role));
         }
-        assert_eq!(Role::from_code(0), None);
+        assert_eq!(Role::from_word("root"), None);
     }
 }

@@ -19,7 +19,7 @@ pub fn ceiling_micros(attempt: u32) -> u64 {
 pub fn delay_micros(attempt: u32, random: u64) -> i64 {
     let choices = u128::from(ceiling_micros(attempt)) + 1;
     // The product's upper half is even over the choices, without the bias of a remainder.
-    let chosen = u128::from(random) * choices >> 64;
+    let chosen = (u128::from(random) * choices) >> 64;
     // At most an hour of microseconds.
     chosen as i64
 }

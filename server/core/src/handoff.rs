@@ -1,86 +1,130 @@
 //! What may happen to a handoff, and what an application is answered: the rules of claim, ack, nack,
 //! extend, expiry, replay, repair, settlement and cancellation. The store does each as one
 //! conditional statement; these functions say what that statement has to do, and nothing here holds
-//! a lease. The numbers are stored and never change.
+//! a lease.
 
 use crate::backoff;
 use crate::problem::{Code, Problem};
 use crate::time::Timestamp;
 
-/// Defines an enumeration whose values have a stored number and a word for people.
-macro_rules! stored {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal, $word:literal;)* }) => {
+/// Defines an enumeration whose values have a word for people and for storage.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal;)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum $name { $($(#[$variant_doc])* $variant = $code,)* }
+        pub enum $name { $($(#[$variant_doc])* $variant,)* }
 
         impl $name {
             /// Every value.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The stored number.
-            pub const fn code(self) -> u8 {
-                self as u8
-            }
-
-            /// The value of a stored number.
-            pub fn from_code(code: u8) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.code() == code)
-            }
-
             /// The word in the API and the dashboard.
-            pub const fn name(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
 
             /// The value of a word.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.name() == name)
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == word)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
             }
         }
     };
 }
 
-stored! {
+words! {
     /// Where a handoff stands.
     State {
         /// Waits for a claim, now or from its due time on.
-        Pending = 1, "pending";
+        Pending = "pending";
         /// Claimed; when the lease runs out it is due again, or failed.
-        Leased = 2, "leased";
+        Leased = "leased";
         /// The application has acked it, or a person settled it so.
-        Processed = 3, "processed";
+        Processed = "processed";
         /// Given up; waits for a person until it is settled.
-        Failed = 4, "failed";
+        Failed = "failed";
         /// A remote effect may have happened; waits for a person.
-        Uncertain = 5, "uncertain";
+        Uncertain = "uncertain";
         /// Nobody wants it any more.
-        Cancelled = 6, "cancelled";
+        Cancelled = "cancelled";
     }
 }
 
-stored! {
+words! {
     /// How an attempt ended. An attempt under way has none.
     Outcome {
         /// Acked.
-        Acked = 1, "acked";
+        Acked = "acked";
         /// A retry was asked for, and there will be one.
-        Retried = 2, "retried";
+        Retried = "retried";
         /// The application, or the consumer's answer to a push, said that it fails for good.
-        Failed = 3, "failed";
+        Failed = "failed";
         /// The application can't tell whether a remote effect happened.
-        Uncertain = 4, "uncertain";
+        Uncertain = "uncertain";
         /// The lease ran out.
-        Expired = 5, "expired";
+        Expired = "expired";
         /// A retry was asked for, and no attempt was left.
-        Exhausted = 6, "exhausted";
+        Exhausted = "exhausted";
         /// The consumer was deleted meanwhile.
-        Cancelled = 7, "cancelled";
+        Cancelled = "cancelled";
+    }
+}
+
+words! {
+    /// What a nack asks for.
+    Nack {
+        /// Another attempt.
+        Retry = "retry";
+        /// None: it will never work.
+        Failed = "failed";
+        /// A person: a remote effect may have happened.
+        Uncertain = "uncertain";
+    }
+}
+
+words! {
+    /// What an application is told about one lease.
+    LeaseResult {
+        /// The ack counts, now or since an earlier call.
+        Acked = "acked";
+        /// The nack counts: there will be another attempt.
+        Retried = "retried";
+        /// The nack counts: the handoff is failed.
+        Failed = "failed";
+        /// The nack counts: the handoff waits for a person.
+        Uncertain = "uncertain";
+        /// The lease now runs longer.
+        Extended = "extended";
+        /// The lease is over, and another claim may hold the event; nothing was changed.
+        Expired = "expired";
+        /// There is no such lease at this consumer.
+        Unknown = "unknown";
     }
 }
 
 impl State {
+    /// The stored number, which never changes: indexes and statements name it.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Pending => 0,
+            Self::Leased => 1,
+            Self::Processed => 2,
+            Self::Failed => 3,
+            Self::Uncertain => 4,
+            Self::Cancelled => 5,
+        }
+    }
+
+    /// The state of a stored number.
+    pub fn from_code(code: i64) -> Option<Self> {
+        Self::ALL.iter().copied().find(|state| i64::from(state.code()) == code)
+    }
+
     /// Whether somebody still has to do something: retention leaves such receipts alone. `settled`
     /// says that a person settled a failed handoff as failed.
     pub const fn is_open(self, settled: bool) -> bool {
@@ -88,63 +132,6 @@ impl State {
             Self::Pending | Self::Leased | Self::Uncertain => true,
             Self::Failed => !settled,
             Self::Processed | Self::Cancelled => false,
-        }
-    }
-}
-
-/// What an application is told about one lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LeaseResult {
-    /// The ack counts, now or since an earlier call.
-    Acked,
-    /// The nack counts: there will be another attempt.
-    Retried,
-    /// The nack counts: the handoff is failed.
-    Failed,
-    /// The nack counts: the handoff waits for a person.
-    Uncertain,
-    /// The lease now runs longer.
-    Extended,
-    /// The lease is over, and another claim may hold the event; nothing was changed.
-    Expired,
-    /// There is no such lease at this consumer.
-    Unknown,
-}
-
-impl LeaseResult {
-    /// The word in the API.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Acked => "acked",
-            Self::Retried => "retried",
-            Self::Failed => "failed",
-            Self::Uncertain => "uncertain",
-            Self::Extended => "extended",
-            Self::Expired => "expired",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// What a nack asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Nack {
-    /// Another attempt.
-    Retry,
-    /// None: it will never work.
-    Failed,
-    /// A person: a remote effect may have happened.
-    Uncertain,
-}
-
-impl Nack {
-    /// What a word of the API asks for.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "retry" => Some(Self::Retry),
-            "failed" => Some(Self::Failed),
-            "uncertain" => Some(Self::Uncertain),
-            _ => None,
         }
     }
 }
@@ -160,8 +147,8 @@ pub enum Presented {
     Open {
         /// From this moment on the lease is over, by the database's clock.
         expires_at: Timestamp,
-        /// Attempts of the handoff since it was made or last replayed, this one included.
-        attempts: u32,
+        /// Attempts since the handoff was made or last replayed, this one included.
+        tries: u32,
     },
 }
 
@@ -213,10 +200,10 @@ pub fn nack(
     now: Timestamp,
     random: u64,
 ) -> Ruling {
-    let (expires_at, attempts) = match lease {
+    let (expires_at, tries) = match lease {
         Presented::Unknown => return (LeaseResult::Unknown, None),
         Presented::Ended(outcome) => return (repeated(asked, outcome), None),
-        Presented::Open { expires_at, attempts } => (expires_at, attempts),
+        Presented::Open { expires_at, tries } => (expires_at, tries),
     };
     if now >= expires_at {
         return (LeaseResult::Expired, None);
@@ -224,13 +211,13 @@ pub fn nack(
     match asked {
         Nack::Failed => (LeaseResult::Failed, end(Outcome::Failed, State::Failed, None)),
         Nack::Uncertain => (LeaseResult::Uncertain, end(Outcome::Uncertain, State::Uncertain, None)),
-        Nack::Retry if attempts >= max_attempts => {
+        Nack::Retry if tries >= max_attempts => {
             (LeaseResult::Failed, end(Outcome::Exhausted, State::Failed, None))
         }
         Nack::Retry => {
             let wait_micros = match retry_in_seconds {
                 Some(seconds) => i64::from(seconds) * 1_000_000,
-                None => backoff::delay_micros(attempts, random),
+                None => backoff::delay_micros(tries, random),
             };
             let due_at = Timestamp::from_micros(now.micros().saturating_add(wait_micros));
             (LeaseResult::Retried, end(Outcome::Retried, State::Pending, Some(due_at)))
@@ -261,26 +248,20 @@ pub fn extend(lease: Presented, lease_seconds: u32, now: Timestamp) -> Ruling {
 
 /// Whether a claim may take a handoff: it is due, or its lease ran out with an attempt left.
 /// `moment` is the due time of a pending one and the expiry of a leased one.
-pub fn is_claimable(
-    state: State,
-    moment: Timestamp,
-    attempts: u32,
-    max_attempts: u32,
-    now: Timestamp,
-) -> bool {
+pub fn is_claimable(state: State, moment: Timestamp, tries: u32, max_attempts: u32, now: Timestamp) -> bool {
     match state {
         State::Pending => moment <= now,
-        State::Leased => moment <= now && attempts < max_attempts,
+        State::Leased => moment <= now && tries < max_attempts,
         State::Processed | State::Failed | State::Uncertain | State::Cancelled => false,
     }
 }
 
 /// What becomes of a lease that ran out: due again at once, since the lease was wait enough, or
 /// failed when it was the last attempt. `None` while it runs.
-pub fn expire(expires_at: Timestamp, attempts: u32, max_attempts: u32, now: Timestamp) -> Option<Change> {
+pub fn expire(expires_at: Timestamp, tries: u32, max_attempts: u32, now: Timestamp) -> Option<Change> {
     if now < expires_at {
         None
-    } else if attempts < max_attempts {
+    } else if tries < max_attempts {
         end(Outcome::Expired, State::Pending, Some(expires_at))
     } else {
         end(Outcome::Expired, State::Failed, None)
@@ -358,7 +339,7 @@ pub fn settle(state: State, settlement: Settlement) -> Result<State, Problem> {
         State::Failed | State::Uncertain => Ok(settlement.state()),
         State::Pending | State::Leased | State::Processed | State::Cancelled => Err(Problem::new(
             Code::Conflict,
-            format!("This handoff is {}: only a failed or uncertain one can be settled.", state.name()),
+            format!("This handoff is {}: only a failed or uncertain one can be settled.", state.as_str()),
         )),
     }
 }
@@ -376,12 +357,12 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_seconds(1_000);
     const MAX: u32 = 3;
 
-    fn live(attempts: u32) -> Presented {
-        Presented::Open { expires_at: NOW.plus_seconds(1), attempts }
+    fn live(tries: u32) -> Presented {
+        Presented::Open { expires_at: NOW.plus_seconds(1), tries }
     }
 
     fn over() -> Presented {
-        Presented::Open { expires_at: NOW, attempts: 1 }
+        Presented::Open { expires_at: NOW, tries: 1 }
     }
 
     fn nack_now(lease: Presented, asked: Nack) -> Ruling {
@@ -390,15 +371,15 @@ mod tests {
 
     #[test]
     fn stored_numbers_and_words_read_back() {
-        assert_eq!(State::ALL.iter().map(|s| s.code()).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(State::ALL.iter().map(|s| s.code()).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
         for &state in State::ALL {
-            assert_eq!(State::from_code(state.code()), Some(state));
-            assert_eq!(State::from_name(state.name()), Some(state));
+            assert_eq!(State::from_code(state.code().into()), Some(state));
+            assert_eq!(State::from_word(state.as_str()), Some(state));
         }
         for &outcome in Outcome::ALL {
-            assert_eq!(Outcome::from_code(outcome.code()), Some(outcome));
+            assert_eq!(Outcome::from_word(outcome.as_str()), Some(outcome));
         }
-        assert_eq!((State::from_code(0), State::from_code(7), Outcome::from_code(8)), (None, None, None));
+        assert_eq!((State::from_code(-1), State::from_code(6), State::from_word("")), (None, None, None));
     }
 
     #[test]
@@ -506,8 +487,9 @@ mod tests {
 
     #[test]
     fn open_work_is_never_called_done() {
-        let open =
-            |settled| State::ALL.iter().filter(|s| s.is_open(settled)).map(|s| s.name()).collect::<Vec<_>>();
+        let open = |settled| {
+            State::ALL.iter().filter(|s| s.is_open(settled)).map(|s| s.as_str()).collect::<Vec<_>>()
+        };
         assert_eq!(open(false), ["pending", "leased", "failed", "uncertain"]);
         assert_eq!(open(true), ["pending", "leased", "uncertain"]);
     }

@@ -28,12 +28,12 @@ impl KeyState {
     }
 
     /// The state of a stored number.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.code() == code)
+    pub fn from_code(code: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| i64::from(state.code()) == code)
     }
 
     /// The word for logs and the command line.
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::DecryptOnly => "decrypt_only",

@@ -53,12 +53,12 @@ impl KeyClass {
     }
 
     /// The class of a stored number.
-    pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|class| class.code() == code)
+    pub fn from_code(code: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| i64::from(class.code()) == code)
     }
 
     /// The word for logs and the command line.
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Payload => "payload",
             Self::Digest => "digest",
@@ -78,7 +78,7 @@ pub enum SealError {
     #[error("the sealed value is damaged: it does not belong to this row, or was changed")]
     NotAuthentic,
     /// The tenant has no key of that class and version.
-    #[error("the tenant has no {} key of version {version}", class.name())]
+    #[error("the tenant has no {} key of version {version}", class.as_str())]
     UnknownVersion {
         /// The class that was looked in.
         class: KeyClass,
@@ -86,7 +86,7 @@ pub enum SealError {
         version: u32,
     },
     /// The tenant's key was destroyed on purpose: what it sealed is erased.
-    #[error("the tenant's {} key of version {version} was destroyed, and what it sealed is erased with it", class.name())]
+    #[error("the tenant's {} key of version {version} was destroyed, and what it sealed is erased with it", class.as_str())]
     KeyDestroyed {
         /// The class of the key.
         class: KeyClass,
@@ -97,7 +97,7 @@ pub enum SealError {
     #[error("master key {0} is not loaded: add it to the master key file")]
     UnknownMasterKey(KekId),
     /// The rows of a tenant's keys contradict each other, or an active one is missing.
-    #[error("the tenant's {} keys are not usable: there must be exactly one active key", class.name())]
+    #[error("the tenant's {} keys are not usable: there must be exactly one active key", class.as_str())]
     KeysInconsistent {
         /// The class at fault.
         class: KeyClass,

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::KeyClass;
 use super::event::EventBinding;
-use crate::id::{ConsumerId, DeliveryId, EndpointId, PayloadId, ReceiptId, SecretId, UserId};
+use crate::id::{EndpointId, PayloadId, ReceiptId, SecretId};
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident = ($table:literal, $column:literal), $label:literal, $class:ident;)*) => {
@@ -39,42 +39,24 @@ macro_rules! columns {
 }
 
 columns! {
-    /// The body as received.
-    PayloadBody = (1, 1), "payloads.body_sealed", Payload;
     /// The headers as received, in order.
-    PayloadHeaders = (1, 2), "payloads.headers_sealed", Payload;
-    /// Elements of a batch that are no plain slice of the body, decoded.
+    PayloadHeaders = (1, 1), "payloads.headers_sealed", Payload;
+    /// The body as received.
+    PayloadBody = (1, 2), "payloads.body_sealed", Payload;
+    /// Elements of a batch that are no plain slice of the body, one after another.
     PayloadDecoded = (1, 3), "payloads.decoded_sealed", Payload;
-    /// The plain SHA-256 of what the receipt holds.
+    /// The plain SHA-256 of the event's bytes.
     ReceiptSha256 = (2, 1), "receipts.sha256_sealed", Payload;
-    /// Another body that came under the same key.
-    VariantBody = (3, 1), "variants.body_sealed", Payload;
-    /// Its headers.
-    VariantHeaders = (3, 2), "variants.headers_sealed", Payload;
-    /// The address from which a delivery came.
-    DeliverySource = (4, 1), "deliveries.source_sealed", Payload;
-    /// The body of a refused request that is kept as a sample.
-    RefusalBody = (5, 1), "refusals.body_sealed", Payload;
-    /// Its headers.
-    RefusalHeaders = (5, 2), "refusals.headers_sealed", Payload;
-    /// The address from which it came.
-    RefusalSource = (5, 3), "refusals.source_sealed", Payload;
-    /// What a consumer answered to a push.
-    AttemptResponse = (6, 1), "attempts.response_sealed", Payload;
+    /// A refused request that is kept as a sample.
+    RefusalRequest = (3, 1), "refusals.request_sealed", Payload;
     /// The token in an endpoint's URL, for display; the look-up uses its hash.
-    EndpointToken = (7, 1), "endpoints.token_sealed", Secrets;
+    EndpointToken = (4, 1), "endpoints.token_sealed", Secrets;
     /// The options that the catalogue marks secret.
-    EndpointOptions = (7, 2), "endpoints.options_sealed", Secrets;
+    EndpointOptions = (4, 2), "endpoints.options_sealed", Secrets;
     /// A secret by which the endpoint's deliveries are verified.
-    EndpointSecret = (8, 1), "endpoint_secrets.secret_sealed", Secrets;
-    /// The secret that signs pushes to a consumer.
-    ConsumerPushSecret = (9, 1), "consumers.push_secret_sealed", Secrets;
-    /// The headers that are sent with pushes, which may hold credentials.
-    ConsumerPushHeaders = (9, 2), "consumers.push_headers_sealed", Secrets;
-    /// The credentials with which the provider is asked what it sent.
-    ReconciliationCredentials = (10, 1), "reconciliation.credentials_sealed", Secrets;
-    /// The secret of a person's second factor; sealed under the instance's own keys.
-    UserTotp = (11, 1), "users.totp_sealed", Secrets;
+    EndpointSecret = (5, 1), "endpoint_secrets.secret_sealed", Secrets;
+    /// The answer to a request with an `Idempotency-Key`, which may hold a key that is shown once.
+    IdempotencyAnswer = (6, 1), "idempotency_keys.answer_sealed", Secrets;
 }
 
 /// One sealed field: its column, row and, where the column asks for it, its event. The tenant is
@@ -86,79 +68,58 @@ pub struct Place {
     event: EventBinding,
 }
 
-macro_rules! places {
-    ($($(#[$doc:meta])* $function:ident($id:ident) = $column:ident;)*) => {
-        impl Place {
-            $(
-                $(#[$doc])*
-                pub const fn $function(row: $id) -> Self {
-                    Self { column: Column::$column, row: row.0, event: EventBinding::NONE }
-                }
-            )*
-        }
-    };
-}
-
-places! {
-    /// The body of a payload. It serves every receipt of its request, so no event is bound.
-    payload_body(PayloadId) = PayloadBody;
-    /// The headers of a payload.
-    payload_headers(PayloadId) = PayloadHeaders;
-    /// The decoded elements of a payload.
-    payload_decoded(PayloadId) = PayloadDecoded;
-    /// The source address of a delivery.
-    delivery_source(DeliveryId) = DeliverySource;
-    /// The token of an endpoint.
-    endpoint_token(EndpointId) = EndpointToken;
-    /// The secret options of an endpoint.
-    endpoint_options(EndpointId) = EndpointOptions;
-    /// One secret of an endpoint.
-    endpoint_secret(SecretId) = EndpointSecret;
-    /// The signing secret of a consumer.
-    consumer_push_secret(ConsumerId) = ConsumerPushSecret;
-    /// The push headers of a consumer.
-    consumer_push_headers(ConsumerId) = ConsumerPushHeaders;
-    /// The provider's credentials of an endpoint's reconciliation.
-    reconciliation_credentials(EndpointId) = ReconciliationCredentials;
-    /// The second factor of a person.
-    user_totp(UserId) = UserTotp;
-}
-
 impl Place {
+    /// The headers of a payload. It serves every receipt of its request, so no event is bound.
+    pub const fn payload_headers(row: PayloadId) -> Self {
+        Self::row_of(Column::PayloadHeaders, row.0)
+    }
+
+    /// The body of a payload.
+    pub const fn payload_body(row: PayloadId) -> Self {
+        Self::row_of(Column::PayloadBody, row.0)
+    }
+
+    /// The decoded elements of a payload.
+    pub const fn payload_decoded(row: PayloadId) -> Self {
+        Self::row_of(Column::PayloadDecoded, row.0)
+    }
+
     /// The plain digest of a receipt. It is bound to the receipt's event: where a repair gives the
     /// receipt another key, the digest is sealed anew in the same transaction.
     pub const fn receipt_sha256(row: ReceiptId, event: EventBinding) -> Self {
         Self { column: Column::ReceiptSha256, row: row.0, event }
     }
 
-    /// The body of a variant.
-    pub const fn variant_body(row: Uuid) -> Self {
-        Self { column: Column::VariantBody, row, event: EventBinding::NONE }
+    /// A refused request.
+    pub const fn refusal_request(row: Uuid) -> Self {
+        Self::row_of(Column::RefusalRequest, row)
     }
 
-    /// The headers of a variant.
-    pub const fn variant_headers(row: Uuid) -> Self {
-        Self { column: Column::VariantHeaders, row, event: EventBinding::NONE }
+    /// The token of an endpoint.
+    pub const fn endpoint_token(row: EndpointId) -> Self {
+        Self::row_of(Column::EndpointToken, row.0)
     }
 
-    /// The body of a refused request.
-    pub const fn refusal_body(row: Uuid) -> Self {
-        Self { column: Column::RefusalBody, row, event: EventBinding::NONE }
+    /// The secret options of an endpoint.
+    pub const fn endpoint_options(row: EndpointId) -> Self {
+        Self::row_of(Column::EndpointOptions, row.0)
     }
 
-    /// The headers of a refused request.
-    pub const fn refusal_headers(row: Uuid) -> Self {
-        Self { column: Column::RefusalHeaders, row, event: EventBinding::NONE }
+    /// One secret of an endpoint.
+    pub const fn endpoint_secret(row: SecretId) -> Self {
+        Self::row_of(Column::EndpointSecret, row.0)
     }
 
-    /// The source address of a refused request.
-    pub const fn refusal_source(row: Uuid) -> Self {
-        Self { column: Column::RefusalSource, row, event: EventBinding::NONE }
+    /// The kept answer to a repeatable request, by the hash of its key: the first 16 bytes of the
+    /// hash stand as the row's id.
+    pub fn idempotency_answer(key_hash: &[u8; 32]) -> Self {
+        let mut row = [0; 16];
+        row.copy_from_slice(&key_hash[..16]);
+        Self::row_of(Column::IdempotencyAnswer, Uuid::from_bytes(row))
     }
 
-    /// The answer to a push.
-    pub const fn attempt_response(row: Uuid) -> Self {
-        Self { column: Column::AttemptResponse, row, event: EventBinding::NONE }
+    const fn row_of(column: Column, row: Uuid) -> Self {
+        Self { column, row, event: EventBinding::NONE }
     }
 
     /// The column.
@@ -202,12 +163,35 @@ mod tests {
     #[test]
     fn the_document_lists_every_column_with_its_numbers() {
         let document = include_str!("../../../../docs/decisions/0003-sealing.md");
-        let rows: Vec<&str> = document.lines().filter(|line| line.contains("_sealed`")).collect();
+        let rows: Vec<&str> = document.lines().filter(|line| line.contains("_sealed` |")).collect();
         assert_eq!(rows.len(), Column::ALL.len());
         for (column, row) in Column::ALL.iter().zip(rows) {
             let (table, number) = column.numbers();
-            let start = format!("| {table} | {number} | `{}` | {} |", column.label(), column.class().name());
+            let start =
+                format!("| {table} | {number} | `{}` | {} |", column.label(), column.class().as_str());
             assert!(row.starts_with(&start), "expected {start} in {row}");
         }
+    }
+
+    /// A column whose name says that it is sealed, and that nothing binds, would be sealed in the
+    /// place of another. Whoever adds one gives it its numbers in `columns!` and in the document.
+    #[test]
+    fn the_migrations_have_the_same_sealed_columns() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite");
+        let mut found = HashSet::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let mut table = String::new();
+            for line in text.lines().filter(|line| !line.trim_start().starts_with("--")) {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                if let ["CREATE" | "ALTER", "TABLE", name, ..] = words[..] {
+                    table = name.to_string();
+                }
+                let sealed = words.iter().find(|word| word.ends_with("_sealed"));
+                found.extend(sealed.map(|column| format!("{table}.{column}")));
+            }
+        }
+        let known: HashSet<String> = Column::ALL.iter().map(|column| column.label().to_string()).collect();
+        assert_eq!(found, known);
     }
 }

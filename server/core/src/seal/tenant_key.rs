@@ -13,7 +13,7 @@ use super::{KEY_BYTES, KeyClass, NONCE_BYTES, Place, SealError};
 use crate::id::TenantId;
 use crate::secret::Secret;
 
-/// A keyed digest of a body, with the version of the key that made it. Both are stored in clear.
+/// A keyed digest of an event's bytes, with the version of the key that made it. Stored in clear.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyMac {
     /// The version of the tenant's digest key.
@@ -124,6 +124,25 @@ impl TenantKey {
 }
 
 impl BodyMac {
+    /// What is stored, in one column: the key version as u32 BE, then the digest. Equal bodies have
+    /// equal columns for as long as the key version stays.
+    pub fn to_bytes(&self) -> [u8; 36] {
+        let mut bytes = [0; 36];
+        bytes[..4].copy_from_slice(&self.key_version.to_be_bytes());
+        bytes[4..].copy_from_slice(&self.mac);
+        bytes
+    }
+
+    /// Reads what is stored.
+    ///
+    /// # Errors
+    /// [`SealError::Corrupt`] when it has another length.
+    pub fn from_bytes(stored: &[u8]) -> Result<Self, SealError> {
+        let (version, mac) = stored.split_first_chunk::<4>().ok_or(SealError::Corrupt)?;
+        let mac = mac.try_into().map_err(|_| SealError::Corrupt)?;
+        Ok(Self { key_version: u32::from_be_bytes(*version), mac })
+    }
+
     /// Whether two digests of one key version are the same, in constant time.
     pub fn equals(&self, other: &Self) -> bool {
         self.key_version == other.key_version && bool::from(self.mac.ct_eq(&other.mac))

@@ -90,7 +90,7 @@ fn a_sealed_field_opens_in_its_place_only() {
         Place::receipt_sha256(ReceiptId(ROW), event_binding(TENANT, "stripe", "", "evt_2")),
         Place::receipt_sha256(ReceiptId(ROW), EventBinding::NONE),
         Place::payload_body(PayloadId(ROW)),
-        Place::variant_body(ROW),
+        Place::refusal_request(ROW),
     ];
     for place in elsewhere {
         assert_eq!(keys.open(&place, &sealed), Err(SealError::NotAuthentic), "{place:?}");
@@ -235,6 +235,17 @@ fn a_body_is_compared_under_the_version_that_digested_it() {
         keys.is_same_body(&unknown, b"one"),
         Err(SealError::UnknownVersion { class: KeyClass::Digest, version: 9 })
     );
+}
+
+#[test]
+fn a_stored_digest_reads_back_and_another_length_is_damaged() {
+    let made = keyset().body_mac(b"one");
+    let stored = made.to_bytes();
+    assert_eq!(stored[..4], [0, 0, 0, 1]);
+    assert!(BodyMac::from_bytes(&stored).unwrap().equals(&made));
+    for length in (0..36).chain([37]) {
+        assert_eq!(BodyMac::from_bytes(&vec![0; length]).err(), Some(SealError::Corrupt));
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl WrappedKey {
     /// [`SealError::Corrupt`] when they are not of the format.
     pub fn parse(stored: &[u8]) -> Result<Self, SealError> {
         let bytes: [u8; WRAPPED_BYTES] = stored.try_into().map_err(|_| SealError::Corrupt)?;
-        match (bytes.starts_with(&MAGIC), KeyClass::from_code(bytes[3])) {
+        match (bytes.starts_with(&MAGIC), KeyClass::from_code(bytes[3].into())) {
             (true, Some(class)) => Ok(Self { class, bytes }),
             _ => Err(SealError::Corrupt),
         }

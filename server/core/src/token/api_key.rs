@@ -60,6 +60,11 @@ impl ApiKey {
         std::str::from_utf8(&self.lookup).unwrap_or_default()
     }
 
+    /// SHA-256 of the look-up part, for the table that answers which tenant a key belongs to.
+    pub fn lookup_hash(&self) -> TokenHash {
+        TokenHash::of(&self.lookup)
+    }
+
     /// What is stored and compared (with [`TokenHash::matches`]): SHA-256 of the secret part.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(self.secret.expose())
