@@ -118,11 +118,8 @@ impl Pools {
 }
 
 async fn open_sqlite(path: &std::path::Path) -> Result<Pools, StoreError> {
-    let writer = SqliteConnectOptions::new()
+    let any = SqliteConnectOptions::new()
         .filename(path)
-        .create_if_missing(true)
-        // Takes effect in an empty file alone: retention gives space back in steps.
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         // A commit is on the disk before it is answered. NORMAL would lose the last ones with the power.
         .synchronous(SqliteSynchronous::Full)
@@ -132,6 +129,8 @@ async fn open_sqlite(path: &std::path::Path) -> Result<Pools, StoreError> {
         .pragma("cache_size", "-65536")
         .statement_cache_capacity(200)
         .optimize_on_close(false, None);
+    // Takes effect in an empty file alone: retention gives space back in steps. Not for readers: it writes.
+    let writer = any.clone().create_if_missing(true).auto_vacuum(SqliteAutoVacuum::Incremental);
     let mut first = writer.connect().await.map_err(unavailable("open SQLite"))?;
     check_sqlite(&mut first).await?;
     MIGRATIONS_SQLITE.run(&mut first).await.map_err(migration_failed)?;
@@ -139,7 +138,7 @@ async fn open_sqlite(path: &std::path::Path) -> Result<Pools, StoreError> {
     let readers = SqlitePoolOptions::new()
         .max_connections(SQLITE_READERS)
         .acquire_timeout(POOL_WAIT_MAX)
-        .connect_with(writer.clone().read_only(true).create_if_missing(false))
+        .connect_with(any.read_only(true))
         .await
         .map_err(unavailable("open SQLite for reading"))?;
     Ok(Pools::Sqlite { writer: Box::new(writer), readers })
