@@ -58,6 +58,7 @@ CREATE TABLE api_keys (
     id           UUID     NOT NULL,
     name         TEXT     NOT NULL,
     hint         TEXT     NOT NULL,
+    lookup_hash  BYTEA    NOT NULL,
     secret_hash  BYTEA    NOT NULL,
     scopes       TEXT     NOT NULL,
     created_by   TEXT     NOT NULL,
@@ -72,7 +73,6 @@ CREATE TABLE idempotency_keys (
     tenant_id     UUID     NOT NULL REFERENCES tenants (id),
     key_hash      BYTEA    NOT NULL,
     request_hash  BYTEA    NOT NULL,
-    status        INTEGER  NOT NULL,
     answer_sealed BYTEA    NOT NULL,
     created_at    BIGINT   NOT NULL,
     PRIMARY KEY (tenant_id, key_hash)

@@ -58,6 +58,7 @@ CREATE TABLE api_keys (
     id           BLOB    NOT NULL,
     name         TEXT    NOT NULL,
     hint         TEXT    NOT NULL,
+    lookup_hash  BLOB    NOT NULL,
     secret_hash  BLOB    NOT NULL,
     scopes       TEXT    NOT NULL,
     created_by   TEXT    NOT NULL,
@@ -72,7 +73,6 @@ CREATE TABLE idempotency_keys (
     tenant_id     BLOB    NOT NULL REFERENCES tenants (id),
     key_hash      BLOB    NOT NULL,
     request_hash  BLOB    NOT NULL,
-    status        INTEGER NOT NULL,
     answer_sealed BLOB    NOT NULL,
     created_at    INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, key_hash)

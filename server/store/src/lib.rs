@@ -1,6 +1,7 @@
 //! The only crate that knows a database. Every function takes the tenant first; every statement is
 //! registered, so that tests can prepare it on both engines and look for the tenant in it.
 
+pub mod control;
 mod deliveries;
 mod engine;
 mod group;
@@ -9,6 +10,7 @@ mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+pub use control::receiving::{EndpointRecord, EndpointSecret};
 pub use deliveries::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
 pub use engine::{Conn, Engine, Options, StoreError, Url};
 pub use store::{BoxFuture, Store};

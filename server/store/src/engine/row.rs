@@ -22,7 +22,8 @@ pub(super) enum Inner {
 type Result<T> = std::result::Result<T, StoreError>;
 
 impl Row {
-    fn broken(&self, column: &str) -> StoreError {
+    /// What stands in the column can't be what it should be.
+    pub(crate) fn broken(&self, column: &str) -> StoreError {
         StoreError::Corrupt { statement: self.statement, column: column.to_owned() }
     }
 

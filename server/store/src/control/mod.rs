@@ -1,0 +1,36 @@
+//! What a tenant is made of: itself, its people, keys, endpoints with their secrets, API keys, kept
+//! answers and the audit log. Each function runs inside the caller's transaction, so that a change
+//! and its audit row stand or fall together; each takes the tenant, which comes from the
+//! credential alone. Nothing here decides a rule, and nothing sees a secret in clear.
+
+pub mod api_keys;
+pub mod audit;
+pub mod endpoints;
+pub mod idempotency;
+mod lookups;
+pub mod receiving;
+pub mod secrets;
+pub mod tenant_keys;
+pub mod tenants;
+pub mod users;
+
+use crate::engine::Sql;
+
+/// The statements of every file here.
+pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
+    [
+        api_keys::ALL,
+        audit::ALL,
+        endpoints::ALL,
+        idempotency::ALL,
+        lookups::ALL,
+        receiving::ALL,
+        secrets::ALL,
+        tenant_keys::ALL,
+        tenants::ALL,
+        users::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+}
