@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::deliveries::{Committed, Delivery, Writer};
 use crate::engine::{Conn, Pools, StoreError};
+use crate::failpoint;
 use crate::store::BoxFuture;
 
 /// Records of one transaction.
@@ -232,7 +233,12 @@ impl<E: Transactions> Committer<E> {
                 Ok(Err(error))
             }
             Ok(outcome) => {
+                if let Err(error) = at(failpoint::BEFORE_COMMIT, records).await {
+                    self.engine.rollback().await;
+                    return Err(error);
+                }
                 self.engine.commit().await?;
+                at(failpoint::AFTER_COMMIT, records).await?;
                 Ok(outcome)
             }
             Err(error) => {
@@ -268,6 +274,11 @@ async fn steps(
         run_in_savepoint(conn, &mut **job).await?;
     }
     Ok(outcome)
+}
+
+/// Points for tests; only deliveries pass them, so that they can be counted.
+async fn at(point: &'static str, records: &[Delivery]) -> Result<(), StoreError> {
+    if records.is_empty() { Ok(()) } else { failpoint::pass(point).await }
 }
 
 fn answer_all(answers: Vec<Answer<Committed>>, error: &StoreError) {

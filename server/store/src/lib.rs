@@ -4,6 +4,7 @@
 pub mod control;
 mod deliveries;
 mod engine;
+mod failpoint;
 mod group;
 mod rollups;
 mod store;
