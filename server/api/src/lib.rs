@@ -1,1 +1,20 @@
-//! Placeholder.
+//! HTTP for machines: receiving, pulling, management, health and figures. Handlers are thin: who
+//! acts, what is asked, the verb of `app`, the answer. Pages for people are in `web`.
+
+mod access;
+mod body;
+mod context;
+pub mod extract;
+mod health;
+mod layers;
+mod openapi;
+pub mod problem;
+mod request_log;
+mod router;
+mod state;
+
+pub use access::{Access, ROUTES, Route};
+pub use layers::with_layers;
+pub use openapi::document as openapi_document;
+pub use router::router;
+pub use state::{Api, Deadlines, FiguresText};

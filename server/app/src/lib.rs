@@ -3,6 +3,7 @@
 //! A verb takes the tenant (or who acts), what is asked, and answers with a value or a `Problem`. HTTP,
 //! pages and the command line are thin layers over these; databases are behind `store`.
 
+mod authenticate;
 pub mod clock;
 pub mod random;
 pub mod settings;

@@ -1,0 +1,112 @@
+//! What surrounds every request, of machines and of people: its id, its log record, the headers
+//! that browsers obey, and a floor under panics.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use http::HeaderValue;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use restante_core::problem::{Code, Problem};
+use tower::ServiceExt as _;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::context::Context;
+use crate::problem::{Refused, render};
+use crate::request_log::{self, Recorded};
+use crate::state::Api;
+
+/// What an answer carries unless it says otherwise itself. The policy is that of an answer which is
+/// not a page; pages bring their own.
+const HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        ),
+    ),
+    (REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+];
+
+/// Joins the routers of machines and people, and puts around both what every request needs.
+pub fn with_layers(api: &Api, machines: Router, pages: Router) -> Router {
+    let elsewhere = tower::service_fn(move |request: Request| {
+        let pages = pages.clone();
+        async move {
+            if is_for_machines(request.uri().path()) {
+                return Ok::<_, Infallible>(not_found(request.uri().path()));
+            }
+            pages.oneshot(request).await
+        }
+    });
+    machines
+        .fallback_service(elsewhere)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(api.clone(), surround))
+}
+
+fn is_for_machines(path: &str) -> bool {
+    ["/v1", "/in"]
+        .iter()
+        .any(|prefix| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+fn not_found(path: &str) -> Response {
+    let problem = if path.starts_with("/in") {
+        Problem::new(Code::NotFound, "There is no endpoint at this address.")
+    } else {
+        Problem::new(
+            Code::NotFound,
+            "There is no such address in this API. /openapi.json lists those that there are.",
+        )
+    };
+    Refused(problem).into_response()
+}
+
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    // Where it happened is in the log, by the panic hook; what was said may hold a secret.
+    Refused(Problem::new(
+        Code::Internal,
+        "Restante could not carry out the request. The log of the server says where it failed.",
+    ))
+    .into_response()
+}
+
+async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> Response {
+    let begin = Instant::now();
+    let context = Context::read(request.headers(), api.app.random.as_ref());
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    request.extensions_mut().insert(context.clone());
+    let mut response = next.run(request).await;
+    finish(&mut response, &context);
+    if response.extensions().get::<Recorded>().is_none() {
+        let route = route.as_ref().map_or("other", MatchedPath::as_str);
+        request_log::write(&method, route, response.status(), begin.elapsed(), &context);
+    }
+    response
+}
+
+fn finish(response: &mut Response, context: &Context) {
+    if let Some(Refused(problem)) = response.extensions_mut().remove() {
+        *response.body_mut() = render(&problem, None, Some(&context.request_id)).into();
+    }
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.entry(name).or_insert(value);
+    }
+    // Made of visible ASCII, or by us.
+    if let Ok(id) = HeaderValue::from_str(&context.request_id) {
+        headers.insert("x-request-id", id);
+    }
+}

@@ -1,0 +1,55 @@
+//! The one router page: which file answers what. Paths, methods and access stand in `access.rs`;
+//! a handler's own path stands at the handler, and a test compares the two.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::state::Api;
+use crate::{access, health, openapi};
+
+/// Every route with its description, before the state and the guard.
+pub(crate) fn described() -> OpenApiRouter<Api> {
+    OpenApiRouter::new().routes(routes!(health::healthz)).routes(routes!(health::readyz))
+    // Each file of handlers has `pub(crate) fn routes() -> OpenApiRouter<Api>`; merge it here.
+}
+
+/// The router for machines. It answers 404 to what is not its own; see [`crate::with_layers`].
+pub fn router(api: &Api) -> Router {
+    let (router, _) = described().split_for_parts();
+    let mut router = router.route("/openapi.json", get(openapi::serve));
+    if api.figures.is_some() {
+        router = router.route("/metrics", get(health::metrics));
+    }
+    router.route_layer(from_fn_with_state(api.clone(), access::guard)).with_state(api.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::access::ROUTES;
+    use crate::openapi;
+
+    fn described() -> BTreeSet<(String, String)> {
+        let document = serde_json::to_value(openapi::document()).unwrap();
+        let paths = document["paths"].as_object().unwrap();
+        paths
+            .iter()
+            .flat_map(|(path, methods)| {
+                methods.as_object().unwrap().keys().map(|method| (method.to_uppercase(), path.clone()))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_described_route_has_a_stated_access() {
+        let table: BTreeSet<_> =
+            ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
+        assert_eq!(table.len(), ROUTES.len(), "a route stands twice");
+        let unstated: Vec<_> = described().difference(&table).cloned().collect();
+        assert!(unstated.is_empty(), "in the router and not in access.rs: {unstated:?}");
+    }
+}

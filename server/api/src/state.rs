@@ -1,0 +1,66 @@
+//! What handlers share: the app, and what belongs to HTTP alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::FromRef;
+use restante_app::App;
+use tokio::sync::Semaphore;
+
+use crate::health::Readiness;
+
+/// Gives the figures as Prometheus text.
+pub type FiguresText = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// How long the parts of a request may take. Tests make them short.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// From the head of a request to the first byte of its body.
+    pub first_byte: Duration,
+    /// From the head of a request to the last byte of its body. A total, so that a trickle does not beat it.
+    pub body: Duration,
+    /// From the last byte of a delivery to its answer.
+    pub answer: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            first_byte: Duration::from_secs(10),
+            body: Duration::from_secs(20),
+            answer: Duration::from_secs(4),
+        }
+    }
+}
+
+/// The state of the router. Clones share it.
+#[derive(Clone)]
+pub struct Api {
+    /// The verbs.
+    pub app: App,
+    /// How long the parts of a request may take.
+    pub deadlines: Deadlines,
+    /// Bytes of bodies that may still be taken into memory.
+    pub(crate) budget: Arc<Semaphore>,
+    pub(crate) readiness: Arc<Readiness>,
+    pub(crate) figures: Option<FiguresText>,
+}
+
+impl Api {
+    /// The state around an app. `figures` gives the text of `/metrics`; without it the path is not there.
+    pub fn new(app: App, figures: Option<FiguresText>) -> Self {
+        let budget = Arc::new(Semaphore::new(app.settings.body_bytes_budget.min(Semaphore::MAX_PERMITS)));
+        Self { app, deadlines: Deadlines::default(), budget, readiness: Arc::default(), figures }
+    }
+
+    /// Tells load balancers that this server is about to stop.
+    pub fn drain(&self) {
+        self.readiness.drain();
+    }
+}
+
+impl FromRef<Api> for App {
+    fn from_ref(api: &Api) -> Self {
+        api.app.clone()
+    }
+}
