@@ -22,13 +22,13 @@ const SHARDS: i64 = 16;
 
 /// Changes to counters that one transaction writes together.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     changes: BTreeMap<(Uuid, i64, i64, Uuid, String), i64>,
 }
 
 impl Tally {
     /// Counts something that happened at a time.
-    pub fn count(&mut self, tenant: TenantId, subject: Uuid, metric: &str, at: Timestamp, by: i64) {
+    pub(crate) fn count(&mut self, tenant: TenantId, subject: Uuid, metric: &str, at: Timestamp, by: i64) {
         for (grain, micros) in GRAINS {
             let slot = at.micros().div_euclid(micros) * micros;
             *self.changes.entry((tenant.0, grain, slot, subject, metric.to_owned())).or_default() += by;
@@ -36,7 +36,7 @@ impl Tally {
     }
 
     /// Moves a counter of what is now.
-    pub fn shift(&mut self, tenant: TenantId, subject: Uuid, metric: &str, by: i64) {
+    pub(crate) fn shift(&mut self, tenant: TenantId, subject: Uuid, metric: &str, by: i64) {
         *self.changes.entry((tenant.0, GRAIN_NOW, 0, subject, metric.to_owned())).or_default() += by;
     }
 

@@ -7,7 +7,7 @@
     reason = "a test that can't prepare its database has to end there"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -120,14 +120,12 @@ impl TestStore {
     /// Runs any SQL text, to prepare what no verb makes.
     pub async fn execute(&self, sql: &str) {
         let text = AssertSqlSafe(sql.to_owned());
-        match &self.options().url {
-            Url::Sqlite(path) => {
-                let mut connection = sqlite(path).await;
-                sqlx::raw_sql(text).execute(&mut connection).await.map(|_| ())
+        match self.engine() {
+            Engine::Sqlite => {
+                sqlx::raw_sql(text).execute(&mut self.sqlite_connection().await).await.map(|_| ())
             }
-            Url::Postgres(url) => {
-                let mut connection = PgConnection::connect(url).await.expect("the test database");
-                sqlx::raw_sql(text).execute(&mut connection).await.map(|_| ())
+            Engine::Postgres => {
+                sqlx::raw_sql(text).execute(&mut self.postgres_connection().await).await.map(|_| ())
             }
         }
         .unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -136,15 +134,15 @@ impl TestStore {
     /// The number that a query answers in its first row, as `SELECT COUNT(*) FROM receipts` does.
     pub async fn number(&self, sql: &str) -> i64 {
         let text = AssertSqlSafe(sql.to_owned());
-        match &self.options().url {
-            Url::Sqlite(path) => {
-                let mut connection = sqlite(path).await;
-                sqlx::query(text).fetch_one(&mut connection).await.and_then(|row| row.try_get_unchecked(0))
-            }
-            Url::Postgres(url) => {
-                let mut connection = PgConnection::connect(url).await.expect("the test database");
-                sqlx::query(text).fetch_one(&mut connection).await.and_then(|row| row.try_get(0))
-            }
+        match self.engine() {
+            Engine::Sqlite => sqlx::query(text)
+                .fetch_one(&mut self.sqlite_connection().await)
+                .await
+                .and_then(|row| row.try_get_unchecked(0)),
+            Engine::Postgres => sqlx::query(text)
+                .fetch_one(&mut self.postgres_connection().await)
+                .await
+                .and_then(|row| row.try_get(0)),
         }
         .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
@@ -179,10 +177,19 @@ impl TestStore {
         }
     }
 
+    pub(crate) async fn sqlite_connection(&self) -> SqliteConnection {
+        let Url::Sqlite(path) = &self.options().url else { panic!("this is no SQLite") };
+        SqliteConnection::connect(&format!("sqlite:{}", path.display())).await.expect("the test database")
+    }
+
+    pub(crate) async fn postgres_connection(&self) -> PgConnection {
+        let Url::Postgres(url) = &self.options().url else { panic!("this is no PostgreSQL") };
+        PgConnection::connect(url).await.expect("the test database")
+    }
+
     async fn tables(&self) -> Vec<String> {
-        let Url::Postgres(url) = &self.options().url else { return Vec::new() };
-        let mut connection = PgConnection::connect(url).await.expect("the test database");
-        sqlx::query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        let mut connection = self.postgres_connection().await;
+        sqlx::query("SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'public'")
             .fetch_all(&mut connection)
             .await
             .expect("the list of tables")
@@ -209,10 +216,6 @@ impl Drop for Database {
             let _ = drop_it.join();
         }
     }
-}
-
-async fn sqlite(path: &Path) -> SqliteConnection {
-    SqliteConnection::connect(&format!("sqlite:{}", path.display())).await.expect("the test database")
 }
 
 async fn on_postgres(server: &str, sql: String) {
@@ -265,4 +268,15 @@ macro_rules! both_engines {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    crate::both_engines!(a_new_database_is_empty_and_answers, |t| async {
+        assert_eq!(t.count("receipts").await, 0);
+        t.execute("INSERT INTO instance (name, value) VALUES ('a', 'canary-in-clear')").await;
+        assert_eq!(t.number("SELECT COUNT(*) FROM instance").await, 1);
+        assert!(t.holds("canary-in-clear").await);
+        assert!(!t.holds("canary-that-is-not-there").await);
+    });
 }

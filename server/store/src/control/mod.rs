@@ -14,9 +14,11 @@ pub mod tenant_keys;
 pub mod tenants;
 pub mod users;
 
+#[cfg(test)]
 use crate::engine::Sql;
 
 /// The statements of every file here.
+#[cfg(test)]
 pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
     [
         api_keys::ALL,

@@ -7,5 +7,6 @@ mod sql;
 mod write;
 
 pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
+#[cfg(test)]
 pub(crate) use sql::ALL;
 pub(crate) use write::Writer;

@@ -9,14 +9,14 @@ mod row;
 pub(crate) mod sql;
 mod value;
 
-pub use batch::Batch;
+pub(crate) use batch::Batch;
 pub use conn::Conn;
 pub use error::StoreError;
 pub(crate) use open::Pools;
 pub use open::{Options, Url};
-pub use row::Row;
-pub use sql::Sql;
-pub use value::Value;
+pub(crate) use row::Row;
+pub(crate) use sql::Sql;
+pub(crate) use value::Value;
 pub(crate) use value::values;
 
 /// Which database.

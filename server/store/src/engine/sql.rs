@@ -57,6 +57,7 @@ macro_rules! statements {
             };
         )*
         /// Every statement of this file.
+        #[cfg(test)]
         pub(crate) static ALL: &[&$crate::engine::Sql] = &[$(&$name),*];
     };
     (@make $name:ident both $text:literal) => {

@@ -1,0 +1,13 @@
+//! What holds for all statements and for both schemas. A new file with `statements!` joins the list
+//! here; a test finds those that were forgotten.
+
+mod schemas;
+mod statements;
+
+use crate::engine::Sql;
+
+/// Every statement of the store.
+fn all_statements() -> Vec<&'static Sql> {
+    let alone = [crate::deliveries::ALL, crate::engine::ALL, crate::rollups::ALL];
+    alone.into_iter().flatten().copied().chain(crate::control::all_statements()).collect()
+}
