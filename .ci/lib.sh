@@ -233,6 +233,18 @@ need_faketime() {
         missing "field cases that move the clock by minutes or days" "no faketime; type: $(to_type faketime libfaketime)"
 }
 
+# strace makes the server's disk fail in some tests.
+need_strace() {
+    has strace || { [ "$(uname -s)" = Linux ] && install strace; } ||
+        missing "tests with a failing disk" "no strace, which there is for Linux; type: $(to_type strace strace)"
+}
+
+# npm brings the providers' own libraries.
+need_npm() {
+    has npm || install nodejs npm ||
+        { missing "the providers' own libraries as signers" "no npm; type: $(to_type 'nodejs npm' node)"; return 1; }
+}
+
 # A thousand connections at once need as many open files, at both ends.
 raise_limits() {
     local most
