@@ -5,6 +5,7 @@
 
 mod authenticate;
 pub mod clock;
+pub mod keys;
 pub mod random;
 pub mod settings;
 pub mod wakeups;

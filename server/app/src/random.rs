@@ -6,7 +6,7 @@ pub trait Random: Send + Sync {
     fn fill(&self, buffer: &mut [u8]);
 }
 
-impl dyn Random {
+impl dyn Random + '_ {
     /// An array of random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut buffer = [0; N];

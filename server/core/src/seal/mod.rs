@@ -7,6 +7,7 @@
 
 mod event;
 mod field;
+mod key_file;
 mod keyset;
 mod place;
 mod ring;
@@ -18,11 +19,14 @@ mod xaes;
 
 pub use event::{EventBinding, event_binding};
 pub use field::{FIELD_OVERHEAD_BYTES, sealed_version};
+pub use key_file::{KEY_FILE_BYTES_MAX, KeyFileError, MASTER_KEYS_MAX, read_key_file, write_key_file};
 pub use keyset::{KeyState, NewKey, TenantKeyRow, TenantKeyset};
 pub use place::{Column, Place};
 pub use ring::{KekId, KeyRing, RingError};
 pub use tenant_key::{BodyMac, TenantKey};
 pub use wrapped::{WRAPPED_BYTES, WrappedKey};
+
+use crate::problem::{Code, Problem};
 
 /// Bytes of a nonce: random, never a counter and never a time, since a restored backup or a cloned
 /// machine would repeat those.
@@ -102,4 +106,26 @@ pub enum SealError {
         /// The class at fault.
         class: KeyClass,
     },
+}
+
+impl SealError {
+    /// What a client is told. Which key or row it was stands in the log.
+    pub fn into_problem(self) -> Problem {
+        match self {
+            Self::KeyDestroyed { .. } => {
+                Problem::new(Code::Gone, "This was erased together with the key that sealed it.")
+            }
+            Self::UnknownMasterKey(_) => Problem::new(
+                Code::Unavailable,
+                "The keys of this tenant can't be used now. The log of the server says why.",
+            ),
+            Self::Corrupt
+            | Self::NotAuthentic
+            | Self::UnknownVersion { .. }
+            | Self::KeysInconsistent { .. } => Problem::new(
+                Code::Internal,
+                "What is stored is damaged and was not opened. The log of the server says why.",
+            ),
+        }
+    }
 }
