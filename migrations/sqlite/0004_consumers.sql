@@ -22,6 +22,7 @@ CREATE TABLE consumers (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX consumers_name ON consumers (tenant_id, name) WHERE deleted_at IS NULL;
+CREATE INDEX consumers_backfill ON consumers (tenant_id, id) WHERE backfill_to IS NOT NULL;
 
 -- states: 0 pending, 1 leased, 2 processed, 3 failed, 4 uncertain, 5 cancelled
 CREATE TABLE handoffs (
@@ -37,13 +38,21 @@ CREATE TABLE handoffs (
     claimed_at       INTEGER,
     lease_expires_at INTEGER,
     handler_version  TEXT,
+    -- The last replay; an attempt after it is one of a replay.
     replay_id        BLOB,
+    -- When a person settled it: from then on nobody waits for it, though it may be failed.
+    settled_at       INTEGER,
     PRIMARY KEY (tenant_id, consumer_id, receipt_id)
 ) STRICT, WITHOUT ROWID;
 
+-- What a claim takes, in its order.
 CREATE INDEX handoffs_due ON handoffs (tenant_id, consumer_id, due_at, receipt_id) WHERE state = 0;
-CREATE INDEX handoffs_open ON handoffs (tenant_id, consumer_id, state, receipt_id) WHERE state IN (0, 3, 4);
-CREATE INDEX handoffs_leased ON handoffs (lease_expires_at, tenant_id, consumer_id) WHERE state = 1;
+-- What a list of one state shows, and the oldest that is pending. OR, since SQLite can't tell that
+-- `state = 0` is within `state IN (…)`.
+CREATE INDEX handoffs_open ON handoffs (tenant_id, consumer_id, state, receipt_id)
+    WHERE state = 0 OR state = 1 OR state = 3 OR state = 4;
+-- Which leases have run out.
+CREATE INDEX handoffs_leased ON handoffs (tenant_id, consumer_id, lease_expires_at) WHERE state = 1;
 
 -- Ended attempts; the one under way is the handoff itself.
 CREATE TABLE attempts (
@@ -54,7 +63,7 @@ CREATE TABLE attempts (
     lease_hash          BLOB    NOT NULL,
     claimed_at          INTEGER NOT NULL,
     ended_at            INTEGER NOT NULL,
-    -- acked, retried, failed, uncertain, expired
+    -- acked, retried, exhausted, failed, uncertain, expired, cancelled
     outcome             TEXT    NOT NULL,
     handler_version     TEXT,
     remote_operation_id TEXT,
@@ -74,3 +83,18 @@ CREATE TABLE replays (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX replays_receipt ON replays (tenant_id, receipt_id, id);
+
+-- A person's word on a handoff that waited for one.
+CREATE TABLE settlements (
+    tenant_id   BLOB    NOT NULL,
+    id          BLOB    NOT NULL,
+    receipt_id  BLOB    NOT NULL,
+    consumer_id BLOB    NOT NULL,
+    at          INTEGER NOT NULL,
+    actor       TEXT    NOT NULL,
+    state       INTEGER NOT NULL,
+    note        TEXT,
+    PRIMARY KEY (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX settlements_receipt ON settlements (tenant_id, receipt_id, id);

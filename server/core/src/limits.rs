@@ -40,6 +40,8 @@ pub const CLAIM_EVENTS_MAX: u32 = 500;
 pub const CLAIM_BODY_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// The longest lease: twelve hours.
 pub const LEASE_SECONDS_MAX: u32 = 43_200;
+/// How long a lease can be kept alive by extending it, counted from its claim: seven days.
+pub const LEASE_TOTAL_SECONDS_MAX: u32 = 604_800;
 /// The longest wait of a claim for something to come.
 pub const WAIT_SECONDS_MAX: u32 = 30;
 /// Entries of a list page.
@@ -52,3 +54,11 @@ pub const NOTE_BYTES_MAX: usize = 2_000;
 pub const RETRY_SECONDS_MAX: u32 = 604_800;
 /// Endpoints, providers or types that one consumer's filter may list.
 pub const FILTER_ENTRIES_MAX: usize = 100;
+/// Consumers of one tenant. Each commit compares each event with the filter of each.
+pub const CONSUMERS_PER_TENANT_MAX: usize = 100;
+/// The name of a consumer.
+pub const CONSUMER_NAME_BYTES_MAX: usize = 64;
+/// Claims of an event before it is given up, unless the consumer says otherwise.
+pub const ATTEMPTS_DEFAULT: u32 = 12;
+/// The most that a consumer may ask for.
+pub const ATTEMPTS_MAX: u32 = 1_000;

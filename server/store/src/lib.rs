@@ -3,11 +3,13 @@
 
 #[cfg(test)]
 mod conformance;
+pub mod consumers;
 pub mod control;
 mod deliveries;
 mod engine;
 mod failpoint;
 mod group;
+pub mod handoffs;
 mod rollups;
 mod store;
 #[cfg(any(test, feature = "testing"))]

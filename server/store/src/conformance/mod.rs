@@ -8,6 +8,12 @@ use crate::engine::Sql;
 
 /// Every statement of the store.
 fn all_statements() -> Vec<&'static Sql> {
-    let alone = [crate::deliveries::ALL, crate::engine::ALL, crate::rollups::ALL];
+    let alone = [
+        crate::consumers::ALL,
+        crate::deliveries::ALL,
+        crate::engine::ALL,
+        crate::handoffs::ALL,
+        crate::rollups::ALL,
+    ];
     alone.into_iter().flatten().copied().chain(crate::control::all_statements()).collect()
 }

@@ -9,4 +9,5 @@ mod write;
 pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
 #[cfg(test)]
 pub(crate) use sql::ALL;
+pub(crate) use sql::HANDOFFS_INSERT;
 pub(crate) use write::Writer;
