@@ -3,18 +3,28 @@
 //! A verb takes the tenant (or who acts), what is asked, and answers with a value or a `Problem`. HTTP,
 //! pages and the command line are thin layers over these; databases are behind `store`.
 
-mod authenticate;
+pub mod authenticate;
+mod by;
 pub mod clock;
+mod idempotency;
 pub mod keys;
 pub mod random;
 pub mod settings;
+mod tenant_keys;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod wakeups;
+
+pub use by::By;
+pub use idempotency::{Made, Repeat};
 
 use std::sync::Arc;
 
 use restante_core::time::Clock;
 use restante_store::Store;
 
+use authenticate::Callers;
+use keys::TenantKeys;
 use random::Random;
 use settings::Settings;
 use wakeups::Wakeups;
@@ -35,6 +45,10 @@ pub struct Parts {
     pub random: Arc<dyn Random>,
     /// What the operator has set.
     pub settings: Settings,
+    /// The tenants' keys, unwrapped while they are in use.
+    pub keys: TenantKeys,
+    /// API keys that were looked up a moment ago.
+    pub callers: Callers,
     /// Who waits for something to claim.
     pub wakeups: Wakeups,
 }

@@ -1,0 +1,170 @@
+//! A POST that is sent again with the same `Idempotency-Key` makes nothing twice: it gets the first
+//! answer again. The answer is kept for a day, sealed, in the transaction of what was made, so that
+//! either both are there or neither is.
+
+use std::sync::Arc;
+
+use restante_core::problem::{Code, Problem};
+use restante_core::seal::{BodyMac, NONCE_BYTES, Place, TenantKeyset};
+use restante_core::secret::Secret;
+use restante_core::time::Timestamp;
+use restante_store::control::idempotency::{self, KeptAnswer};
+use restante_store::control::tenants;
+use restante_store::{Conn, StoreError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use crate::tenant_keys::unreadable;
+use crate::{App, By};
+
+/// How long an answer is kept: a day.
+const KEPT_SECONDS: i64 = 24 * 60 * 60;
+/// Answers that one step of the clean-up removes.
+const EXPIRE_STEP: u32 = 1_000;
+
+/// What a verb has made, or had made when the same request came first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made<T> {
+    /// The answer.
+    pub value: T,
+    /// Whether it was made before, by a request with the same `Idempotency-Key`.
+    pub repeated: bool,
+}
+
+/// The `Idempotency-Key` of a request, and the request that it stands for.
+#[derive(Debug, Clone)]
+pub struct Repeat {
+    key: String,
+    /// Method, path and body. May hold secrets, so only a keyed digest of it is kept.
+    request: Secret<Vec<u8>>,
+}
+
+impl Repeat {
+    /// Takes the client's key, and what tells its request from another one.
+    pub fn new(key: String, method: &str, path: &str, body: &[u8]) -> Self {
+        let request = [method.as_bytes(), b" ", path.as_bytes(), b"\n", body].concat();
+        Self { key, request: Secret::new(request) }
+    }
+}
+
+/// The one making of something, in a transaction: [`Once::begin`] first, [`Once::keep`] last.
+pub(crate) struct Once {
+    by: By,
+    keys: Arc<TenantKeyset>,
+    now: Timestamp,
+    claim: Option<Claim>,
+}
+
+struct Claim {
+    key_hash: [u8; 32],
+    request: Secret<Vec<u8>>,
+    nonce: [u8; NONCE_BYTES],
+}
+
+impl Once {
+    pub(crate) fn new(
+        app: &App,
+        by: &By,
+        repeat: Option<Repeat>,
+        keys: &Arc<TenantKeyset>,
+        now: Timestamp,
+    ) -> Self {
+        let claim = repeat.map(|repeat| Claim {
+            key_hash: key_hash(by, &repeat.key),
+            request: repeat.request,
+            nonce: app.random.bytes(),
+        });
+        Self { by: by.clone(), keys: Arc::clone(keys), now, claim }
+    }
+
+    /// Takes the tenant's turn, and gives what was made before, if anything was. All that makes
+    /// something in a tenant passes here, one after another, so that of two requests with one key the
+    /// second finds what the first has made.
+    pub(crate) async fn begin<T: DeserializeOwned>(
+        &self,
+        conn: &mut Conn<'_>,
+    ) -> Result<Option<Made<T>>, StoreError> {
+        tenants::config_changed(conn, self.by.tenant()).await?;
+        let Some(claim) = &self.claim else { return Ok(None) };
+        let kept = idempotency::kept(conn, self.by.tenant(), &claim.key_hash, self.kept_since()).await?;
+        kept.map(|kept| self.open(claim, &kept)).transpose()
+    }
+
+    /// Keeps the answer under the key.
+    pub(crate) async fn keep<T: Serialize>(
+        self,
+        conn: &mut Conn<'_>,
+        value: T,
+    ) -> Result<Made<T>, StoreError> {
+        if let Some(claim) = &self.claim {
+            let place = Place::idempotency_answer(&claim.key_hash);
+            let answer = Secret::new(serde_json::to_vec(&value).map_err(|error| unreadable(&place, &error))?);
+            let kept = KeptAnswer {
+                request_hash: self.keys.body_mac(claim.request.expose()).to_bytes().to_vec(),
+                answer_sealed: self.keys.seal(&place, answer.expose(), claim.nonce),
+            };
+            let tenant = self.by.tenant();
+            let since = self.kept_since();
+            if idempotency::claim(conn, tenant, &claim.key_hash, kept, self.now, since).await?.is_some() {
+                // `begin` has taken the tenant's turn, so nobody can have come between.
+                return Err(StoreError::Taken { statement: "idempotency" });
+            }
+        }
+        Ok(Made { value, repeated: false })
+    }
+
+    fn open<T: DeserializeOwned>(&self, claim: &Claim, kept: &KeptAnswer) -> Result<Made<T>, StoreError> {
+        let place = Place::idempotency_answer(&claim.key_hash);
+        let is_same = BodyMac::from_bytes(&kept.request_hash)
+            .and_then(|stored| self.keys.is_same_body(&stored, claim.request.expose()))
+            .map_err(|error| unreadable(&place, &error))?;
+        if !is_same {
+            return Err(Problem::new(
+                Code::Invalid,
+                "This Idempotency-Key came within the last 24 hours with another request. \
+                 Use a new key for a new request.",
+            )
+            .into());
+        }
+        let answer =
+            self.keys.open_secret(&place, &kept.answer_sealed).map_err(|error| unreadable(&place, &error))?;
+        let value = serde_json::from_slice(answer.expose()).map_err(|error| unreadable(&place, &error))?;
+        Ok(Made { value, repeated: true })
+    }
+
+    const fn kept_since(&self) -> Timestamp {
+        self.now.plus_seconds(-KEPT_SECONDS)
+    }
+}
+
+/// Each API key has its own keys here: an answer may hold a secret that its client alone may see.
+fn key_hash(by: &By, key: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"restante idempotency key\0");
+    hash.update(by.actor().as_bytes());
+    hash.update(b"\0");
+    hash.update(key.as_bytes());
+    hash.finalize().into()
+}
+
+impl App {
+    /// Removes the answers that are no longer kept, in steps; safe to run twice or to be ended.
+    ///
+    /// # Errors
+    /// What the database ran into; what was removed by then stays removed.
+    pub async fn expire_kept_answers(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let before = now.plus_seconds(-KEPT_SECONDS);
+        let mut removed = 0;
+        loop {
+            let step = self
+                .store
+                .write(move |conn| Box::pin(idempotency::expire(conn, before, EXPIRE_STEP)))
+                .await?;
+            removed += step;
+            if step < u64::from(EXPIRE_STEP) {
+                return Ok(removed);
+            }
+        }
+    }
+}
