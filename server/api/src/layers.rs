@@ -9,10 +9,11 @@ use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use http::HeaderValue;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY, TRANSFER_ENCODING,
+    X_CONTENT_TYPE_OPTIONS,
 };
+use http::{HeaderValue, Version};
 use restante_core::problem::{Code, Problem};
 use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -20,6 +21,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::context::Context;
 use crate::problem::{Refused, render};
 use crate::request_log::{self, Recorded};
+use crate::server::BothLengths;
 use crate::state::Api;
 
 /// What an answer carries unless it says otherwise itself. The policy is that of an answer which is
@@ -88,13 +90,35 @@ async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> R
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     request.extensions_mut().insert(context.clone());
-    let mut response = next.run(request).await;
+    let mut response = match framing_fault(&request) {
+        None => next.run(request).await,
+        Some(detail) => Refused(Problem::new(Code::Malformed, detail)).into_response(),
+    };
     finish(&mut response, &context);
     if response.extensions().get::<Recorded>().is_none() {
         let route = route.as_ref().map_or("other", MatchedPath::as_str);
         request_log::write(&method, route, response.status(), begin.elapsed(), &context);
     }
     response
+}
+
+/// What hyper lets pass and a proxy before us may read in another way (RFC 9112, sections 3.2 and 6.3).
+fn framing_fault(request: &Request) -> Option<&'static str> {
+    let count = |name| request.headers().get_all(name).iter().count();
+    let hosts = count(HOST);
+    if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
+        return Some("Send exactly one Host header.");
+    }
+    if request.extensions().get::<BothLengths>().is_some() {
+        return Some("Send either Content-Length or Transfer-Encoding, not both.");
+    }
+    let mut codings = request.headers().get_all(TRANSFER_ENCODING).iter();
+    if codings.next().is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+        || codings.next().is_some()
+    {
+        return Some("The only Transfer-Encoding that is taken is `chunked`, once.");
+    }
+    None
 }
 
 fn finish(response: &mut Response, context: &Context) {

@@ -11,6 +11,7 @@ mod openapi;
 pub mod problem;
 mod request_log;
 mod router;
+pub mod server;
 mod state;
 
 pub use access::{Access, ROUTES, Route};
