@@ -248,6 +248,16 @@ fn a_stored_digest_reads_back_and_another_length_is_damaged() {
     }
 }
 
+/// The crates wipe what they hold only with their feature `zeroize`; this doesn't compile without.
+/// HMAC has no mark of its own: it consists of hashes, which have.
+#[test]
+fn key_schedules_are_wiped_when_dropped() {
+    const fn wiped<T: zeroize::ZeroizeOnDrop>() {}
+    wiped::<aes::Aes256>();
+    wiped::<aes_gcm::Aes256Gcm>();
+    wiped::<sha2::Sha256>();
+}
+
 #[test]
 fn stored_numbers_read_back() {
     assert_eq!(KeyClass::ALL.map(KeyClass::code), [1, 2, 3]);

@@ -15,7 +15,7 @@ const CHECKSUM_BYTES: usize = 6;
 pub const NO_KEY_HASH: TokenHash = TokenHash([0; 32]);
 
 /// An API key, whole: made once, shown once, or just presented.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ApiKey {
     lookup: [u8; LOOKUP_BYTES],
     secret: Secret<[u8; SECRET_BYTES]>,

@@ -9,7 +9,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const TEXT_BYTES: usize = 32;
 
 /// A token of an endpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct IngestToken(Secret<[u8; TEXT_BYTES]>);
 
 impl IngestToken {
@@ -63,7 +63,7 @@ mod tests {
         for bit in 0..160 {
             let mut random = [0; 20];
             random[bit / 8] = 1 << (bit % 8);
-            assert!(IngestToken::new(random) != zero, "bit {bit}");
+            assert!(IngestToken::new(random).hash() != zero.hash(), "bit {bit}");
         }
     }
 

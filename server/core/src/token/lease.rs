@@ -14,7 +14,7 @@ const BYTES: usize = 16 + 4 + 16;
 const TEXT_BYTES: usize = 48;
 
 /// The token of one lease.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct LeaseToken(Secret<[u8; BYTES]>);
 
 impl LeaseToken {

@@ -1,6 +1,7 @@
 //! The texts that are credentials or act like one: the token in an endpoint's URL, API keys, lease
 //! tokens, and the cursors of lists. Each has one spelling: a text that was changed anywhere either
-//! names something else or is refused. Randomness is an argument; databases keep only hashes.
+//! names something else or is refused. Randomness is an argument; databases keep only hashes, and
+//! hashes are what is compared: credentials themselves have no `==`, which would leak by its time.
 
 mod api_key;
 mod base62;
