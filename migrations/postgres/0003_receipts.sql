@@ -96,7 +96,7 @@ CREATE TABLE refusals (
     tenant_id      UUID     NOT NULL,
     endpoint_id    UUID     NOT NULL,
     id             UUID     NOT NULL,
-    at             BIGINT   NOT NULL,
+    received_at    BIGINT   NOT NULL,
     reason         TEXT     NOT NULL,
     explanation    TEXT     NOT NULL,
     request_sealed BYTEA    NOT NULL,

@@ -97,7 +97,7 @@ CREATE TABLE refusals (
     tenant_id      BLOB    NOT NULL,
     endpoint_id    BLOB    NOT NULL,
     id             BLOB    NOT NULL,
-    at             INTEGER NOT NULL,
+    received_at    INTEGER NOT NULL,
     reason         TEXT    NOT NULL,
     explanation    TEXT    NOT NULL,
     request_sealed BLOB    NOT NULL,

@@ -9,6 +9,7 @@ pub mod clock;
 mod idempotency;
 pub mod keys;
 pub mod random;
+pub mod receive;
 pub mod settings;
 mod tenant_keys;
 #[cfg(any(test, feature = "testing"))]
@@ -20,12 +21,14 @@ pub use idempotency::{Made, Repeat};
 
 use std::sync::Arc;
 
+use restante_core::seal::KeyRing;
 use restante_core::time::Clock;
 use restante_store::Store;
 
 use authenticate::Callers;
 use keys::TenantKeys;
 use random::Random;
+use receive::{Refusals, Targets};
 use settings::Settings;
 use wakeups::Wakeups;
 
@@ -35,13 +38,27 @@ pub struct App {
     inner: Arc<Parts>,
 }
 
-/// The parts of a running instance.
-pub struct Parts {
+/// What an instance is made from; everything else it makes itself.
+pub struct Setup {
     /// The database.
     pub store: Store,
     /// The time; tests bring their own.
     pub clock: Arc<dyn Clock>,
     /// Randomness; tests may bring their own.
+    pub random: Arc<dyn Random>,
+    /// What the operator has set.
+    pub settings: Settings,
+    /// The operator's master keys.
+    pub master_keys: KeyRing,
+}
+
+/// The parts of a running instance.
+pub struct Parts {
+    /// The database.
+    pub store: Store,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
     pub random: Arc<dyn Random>,
     /// What the operator has set.
     pub settings: Settings,
@@ -51,12 +68,30 @@ pub struct Parts {
     pub callers: Callers,
     /// Who waits for something to claim.
     pub wakeups: Wakeups,
+    /// Endpoints by their token, prepared for receiving.
+    pub targets: Targets,
+    /// Refusals until they are written.
+    pub refusals: Refusals,
 }
 
 impl App {
-    /// Puts the parts together.
-    pub fn new(parts: Parts) -> Self {
-        Self { inner: Arc::new(parts) }
+    /// Puts an instance together.
+    pub fn new(setup: Setup) -> Self {
+        let Setup { store, clock, random, settings, master_keys } = setup;
+        let keys = TenantKeys::new(master_keys, Arc::clone(&clock));
+        Self {
+            inner: Arc::new(Parts {
+                store,
+                clock,
+                random,
+                settings,
+                keys,
+                callers: Callers::default(),
+                wakeups: Wakeups::default(),
+                targets: Targets::default(),
+                refusals: Refusals::default(),
+            }),
+        }
     }
 }
 

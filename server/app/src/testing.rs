@@ -8,10 +8,9 @@ use restante_core::seal::KeyRing;
 use restante_core::secret::Secret;
 use restante_store::testing::TestStore;
 
-use crate::keys::TenantKeys;
 use crate::random::SystemRandom;
 use crate::settings::Settings;
-use crate::{App, Parts};
+use crate::{App, Setup};
 
 /// The verbs over a database of their own, which goes when this is dropped.
 pub struct TestApp {
@@ -42,13 +41,5 @@ impl TestApp {
 fn node(t: &TestStore, store: restante_store::Store, settings: Settings) -> App {
     let clock = Arc::new(t.clock.clone());
     let ring = KeyRing::new(&[Secret::new([7; 32])]).expect("one master key");
-    App::new(Parts {
-        store,
-        clock: clock.clone(),
-        random: Arc::new(SystemRandom),
-        settings,
-        keys: TenantKeys::new(ring, clock),
-        callers: crate::authenticate::Callers::default(),
-        wakeups: crate::wakeups::Wakeups::default(),
-    })
+    App::new(Setup { store, clock, random: Arc::new(SystemRandom), settings, master_keys: ring })
 }

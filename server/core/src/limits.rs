@@ -12,8 +12,10 @@ pub const HEADERS_MAX: usize = 64;
 pub const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// Longer event keys are replaced by their digest.
 pub const EVENT_KEY_BYTES_MAX: usize = 255;
-/// Longer event ids, types, accounts and API versions are cut for display at this size.
+/// Longer event types, accounts, API versions and content types are cut at this size.
 pub const EVENT_TEXT_BYTES_MAX: usize = 255;
+/// Longer event ids are cut at this size; their key holds the digest of the whole.
+pub const EVENT_ID_BYTES_MAX: usize = 1_000;
 /// A name that a person gives to an endpoint, key or tenant.
 pub const NAME_CHARS_MAX: usize = 120;
 /// The longest secret that can be pasted.

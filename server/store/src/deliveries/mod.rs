@@ -4,6 +4,8 @@
 
 mod record;
 mod sql;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};

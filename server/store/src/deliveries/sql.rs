@@ -76,9 +76,9 @@ statements! {
 
     /// Counts repeated deliveries on their receipts.
     RECEIPTS_COUNT_REPEATS =
-        sqlite "UPDATE receipts SET deliveries = deliveries + (r.value->>2), variants = variants + (r.value->>3),
-            diverged = max(diverged, r.value->>4)
-            FROM json_each($1) AS r WHERE tenant_id = unhex(r.value->>0) AND receipts.id = unhex(r.value->>1)"
+        sqlite "UPDATE receipts AS x SET deliveries = x.deliveries + (r.value->>2), variants = x.variants + (r.value->>3),
+            diverged = max(x.diverged, r.value->>4)
+            FROM json_each($1) AS r WHERE x.tenant_id = unhex(r.value->>0) AND x.id = unhex(r.value->>1)"
         postgres "UPDATE receipts AS x SET deliveries = x.deliveries + r.deliveries, variants = x.variants + r.variants,
             diverged = x.diverged OR r.diverged
             FROM UNNEST($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::boolean[])
