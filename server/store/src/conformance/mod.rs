@@ -13,6 +13,7 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::deliveries::ALL,
         crate::engine::ALL,
         crate::handoffs::ALL,
+        crate::refusals::ALL,
         crate::rollups::ALL,
     ];
     alone.into_iter().flatten().copied().chain(crate::control::all_statements()).collect()
