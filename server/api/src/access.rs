@@ -7,9 +7,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::ALLOW;
 use http::{HeaderValue, Method};
+use restante_app::By;
 use restante_core::access::Scope;
 use restante_core::problem::{Code, Problem};
 
+use crate::context::Context;
 use crate::extract::token;
 use crate::problem::Refused;
 use crate::state::Api;
@@ -116,9 +118,13 @@ pub(crate) async fn guard(
             Err(problem) => Err(problem),
         };
         match caller.and_then(|caller| caller.require(scope).map(|()| caller)) {
-            Ok(caller) => request.extensions_mut().insert(caller),
+            Ok(principal) => {
+                let request_id =
+                    request.extensions().get::<Context>().map(|context| context.request_id.clone());
+                request.extensions_mut().insert(By { principal, request_id });
+            }
             Err(problem) => return Refused(problem).into_response(),
-        };
+        }
     }
     next.run(request).await
 }

@@ -19,10 +19,11 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::context::Context;
-use crate::problem::{Refused, render};
+use crate::problem::{Reason, Refused, render};
 use crate::request_log::{self, Recorded};
-use crate::server::BothLengths;
+use crate::server::{BothLengths, Peer};
 use crate::state::Api;
+use crate::{ingest, peer};
 
 /// What an answer carries unless it says otherwise itself. The policy is that of an answer which is
 /// not a page; pages bring their own.
@@ -64,15 +65,11 @@ fn is_for_machines(path: &str) -> bool {
 }
 
 fn not_found(path: &str) -> Response {
-    let problem = if path.starts_with("/in") {
-        Problem::new(Code::NotFound, "There is no endpoint at this address.")
-    } else {
-        Problem::new(
-            Code::NotFound,
-            "There is no such address in this API. /openapi.json lists those that there are.",
-        )
-    };
-    Refused(problem).into_response()
+    if path.starts_with("/in") {
+        return ingest::unknown();
+    }
+    let detail = "There is no such address in this API. /openapi.json lists those that there are.";
+    Refused(Problem::new(Code::NotFound, detail)).into_response()
 }
 
 fn panicked(_: Box<dyn Any + Send>) -> Response {
@@ -90,6 +87,10 @@ async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> R
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     request.extensions_mut().insert(context.clone());
+    if let Some(&Peer(address)) = request.extensions().get() {
+        let client = peer::client(address.ip(), request.headers(), &api.trusted_proxies);
+        request.extensions_mut().insert(client);
+    }
     let mut response = match framing_fault(&request) {
         None => next.run(request).await,
         Some(detail) => Refused(Problem::new(Code::Malformed, detail)).into_response(),
@@ -123,7 +124,8 @@ fn framing_fault(request: &Request) -> Option<&'static str> {
 
 fn finish(response: &mut Response, context: &Context) {
     if let Some(Refused(problem)) = response.extensions_mut().remove() {
-        *response.body_mut() = render(&problem, None, Some(&context.request_id)).into();
+        let reason = response.extensions_mut().remove::<Reason>().map(|reason| reason.0);
+        *response.body_mut() = render(&problem, reason, Some(&context.request_id)).into();
     }
     let headers = response.headers_mut();
     for (name, value) in HEADERS {

@@ -15,6 +15,16 @@ const RETRY_AFTER_SECONDS: u32 = 5;
 /// What a handler gives back.
 pub type Result<T> = std::result::Result<T, Refused>;
 
+/// Why a delivery was refused, in the one general word that a sender may read. Put beside a
+/// [`Refused`] in an answer's extensions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reason(pub(crate) &'static str);
+
+/// The value of `Retry-After`.
+pub(crate) fn retry_after() -> HeaderValue {
+    HeaderValue::from(RETRY_AFTER_SECONDS)
+}
+
 /// A problem on its way to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused(pub Problem);
@@ -105,7 +115,7 @@ impl IntoResponse for Refused {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"restante\""));
             }
             Code::Unavailable | Code::RateLimited => {
-                headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
+                headers.insert(RETRY_AFTER, retry_after());
             }
             _ => {}
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::FromRef;
+use ipnet::IpNet;
 use restante_app::App;
 use tokio::sync::Semaphore;
 
@@ -44,13 +45,22 @@ pub struct Api {
     pub(crate) budget: Arc<Semaphore>,
     pub(crate) readiness: Arc<Readiness>,
     pub(crate) figures: Option<FiguresText>,
+    pub(crate) trusted_proxies: Arc<[IpNet]>,
 }
 
 impl Api {
-    /// The state around an app. `figures` gives the text of `/metrics`; without it the path is not there.
-    pub fn new(app: App, figures: Option<FiguresText>) -> Self {
+    /// The state around an app: `figures` gives the text of `/metrics`, which without it is not there;
+    /// `trusted_proxies` may say whose request they pass on.
+    pub fn new(app: App, figures: Option<FiguresText>, trusted_proxies: Vec<IpNet>) -> Self {
         let budget = Arc::new(Semaphore::new(app.settings.body_bytes_budget.min(Semaphore::MAX_PERMITS)));
-        Self { app, deadlines: Deadlines::default(), budget, readiness: Arc::default(), figures }
+        Self {
+            app,
+            deadlines: Deadlines::default(),
+            budget,
+            readiness: Arc::default(),
+            figures,
+            trusted_proxies: trusted_proxies.into(),
+        }
     }
 
     /// Tells load balancers that this server is about to stop.

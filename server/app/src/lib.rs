@@ -6,6 +6,7 @@
 pub mod authenticate;
 mod by;
 pub mod clock;
+pub mod figures;
 mod idempotency;
 pub mod keys;
 pub mod random;

@@ -7,28 +7,20 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use restante_core::access::Principal;
+use restante_app::By;
 use restante_core::problem::{Code, Problem};
 
 use crate::problem::Refused;
 
-/// The caller of a route that is not public.
-#[derive(Debug, Clone, Copy)]
-pub struct Caller(pub Principal);
-
-impl std::ops::Deref for Caller {
-    type Target = Principal;
-
-    fn deref(&self) -> &Principal {
-        &self.0
-    }
-}
+/// The caller of a route that is not public, with the id of the request: what verbs ask for.
+#[derive(Debug, Clone)]
+pub struct Caller(pub By);
 
 impl<S: Send + Sync> FromRequestParts<S> for Caller {
     type Rejection = Refused;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
-        parts.extensions.get::<Principal>().copied().map(Self).ok_or_else(|| {
+        parts.extensions.get::<By>().cloned().map(Self).ok_or_else(|| {
             // The route stands in the table as public, yet its handler asks who calls.
             tracing::error!("a handler asked for a caller on a public route");
             Refused(Problem::new(Code::Internal, "Restante could not tell who calls."))

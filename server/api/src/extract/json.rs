@@ -53,7 +53,7 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonOrEmpty<T> {
     }
 }
 
-async fn whole(request: Request, api: &Api) -> Result<Bytes, Refused> {
+pub(super) async fn whole(request: Request, api: &Api) -> Result<Bytes, Refused> {
     let mut body = request.into_body();
     match read_whole(&mut body, API_BODY_BYTES_MAX, api.deadlines, &api.budget).await {
         // Decoded at once, so its room in the budget need not be held.
@@ -63,20 +63,20 @@ async fn whole(request: Request, api: &Api) -> Result<Bytes, Refused> {
 }
 
 /// `application/json` or `application/…+json`, with any parameters.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let Some(text) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else { return false };
     let kind = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind.strip_prefix("application/").is_some_and(|rest| rest == "json" || rest.ends_with("+json"))
 }
 
-fn unsupported() -> Refused {
+pub(super) fn unsupported() -> Refused {
     Refused(Problem::new(
         Code::UnsupportedMediaType,
         "The body has to be JSON: send it with `Content-Type: application/json`.",
     ))
 }
 
-fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     // serde takes a list for a type with named fields, in their order, which nobody means.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         serde_json::from_slice::<serde::de::IgnoredAny>(bytes).map_err(|error| not_json(&error))?;

@@ -2,6 +2,7 @@
 //! fault, where axum's own would answer plain text.
 
 mod caller;
+mod creating;
 mod explain;
 mod idempotency;
 mod json;
@@ -10,6 +11,7 @@ mod query;
 
 pub use caller::Caller;
 pub(crate) use caller::token;
+pub use creating::Creating;
 pub use idempotency::IdempotencyKey;
 pub use json::{Json, JsonOrEmpty};
 pub use path::{Path, PathPart};

@@ -1,0 +1,149 @@
+//! The counters and gauges of an instance, each with one function that records it. Labels hold only
+//! words of ours: never a tenant, an endpoint, or anything that a sender chose. Without a recorder
+//! (in tests, in commands that end) all of it does nothing.
+
+use std::time::Duration;
+
+use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+
+/// How a delivery ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Kept; at least one event in it is new.
+    Accepted,
+    /// All of it was here before.
+    Duplicate,
+    /// Not authentic, or not fit.
+    Rejected,
+    /// It could not be kept.
+    Failed,
+    /// A probe of the provider was answered.
+    Handshake,
+}
+
+impl Outcome {
+    /// Every outcome.
+    pub const ALL: [Self; 5] =
+        [Self::Accepted, Self::Duplicate, Self::Rejected, Self::Failed, Self::Handshake];
+
+    /// The word in logs and figures.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Duplicate => "duplicate",
+            Self::Rejected => "rejected",
+            Self::Failed => "failed",
+            Self::Handshake => "handshake",
+        }
+    }
+}
+
+/// What a clock is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// The database's time.
+    Database,
+    /// The times that senders signed, in the median.
+    SignedTimes,
+}
+
+impl Against {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::SignedTimes => "signed_times",
+        }
+    }
+}
+
+/// A delivery ended.
+pub fn delivery(outcome: Outcome) {
+    counter!("restante_deliveries_total", "outcome" => outcome.as_str()).increment(1);
+}
+
+/// Events became receipts; some of their deliveries were new, some had come before.
+pub fn events(accepted: u64, duplicates: u64) {
+    counter!("restante_accepted_total").increment(accepted);
+    counter!("restante_duplicates_total").increment(duplicates);
+}
+
+/// A delivery was refused. `reason` is one of our words: a `Reason` of verification, or `too_large`
+/// and the like from before it.
+pub fn rejected(reason: &'static str) {
+    counter!("restante_rejected_total", "reason" => reason).increment(1);
+}
+
+/// A delivery was committed, this long after it was given to the committer.
+pub fn commit(took: Duration) {
+    histogram!("restante_commit_seconds").record(took);
+}
+
+/// A delivery could not be committed, or nobody knows whether it was.
+pub fn commit_failed() {
+    counter!("restante_commit_failures_total").increment(1);
+}
+
+/// Records that wait for the committer.
+pub fn queue_depth(records: usize) {
+    gauge!("restante_queue_depth").set(exact(records as u64));
+}
+
+/// The age of the oldest handoff that is due and not leased, over all tenants; 0 when there is none.
+pub fn oldest_pending(seconds: u64) {
+    gauge!("restante_oldest_pending_seconds").set(exact(seconds));
+}
+
+/// Handoffs went back to pending: given back by their application, or their lease ran out.
+pub fn handoffs_retried(count: u64) {
+    counter!("restante_handoff_retries_total").increment(count);
+}
+
+/// Handoffs failed for good.
+pub fn handoffs_failed(count: u64) {
+    counter!("restante_handoff_permanent_failures_total").increment(count);
+}
+
+/// A reconciliation found events whose kept bytes differ from the provider's.
+pub fn reconciliation_mismatches(count: u64) {
+    counter!("restante_reconciliation_mismatches_total").increment(count);
+}
+
+/// How far this machine's clock is ahead.
+pub fn clock_offset(against: Against, seconds: f64) {
+    gauge!("restante_clock_offset_seconds", "against" => against.as_str()).set(seconds);
+}
+
+/// Counts stay far below 2^53, from where a float would round.
+fn exact(count: u64) -> f64 {
+    count as f64
+}
+
+/// Tells the recorder what each figure is, and makes those that have no labels of their own show
+/// as 0 before anything happened: a figure that is not there can't raise an alarm.
+pub fn describe() {
+    describe_counter!("restante_deliveries_total", "Requests of senders, by how they ended.");
+    describe_counter!("restante_accepted_total", "Events that were new.");
+    describe_counter!("restante_duplicates_total", "Events that had come before.");
+    describe_counter!("restante_rejected_total", "Requests of senders that were refused, by reason.");
+    describe_counter!("restante_commit_failures_total", "Deliveries that could not be committed.");
+    describe_histogram!("restante_commit_seconds", "From the queue of the committer to the disk.");
+    describe_gauge!("restante_queue_depth", "Records that wait for the committer.");
+    describe_gauge!("restante_oldest_pending_seconds", "Age of the oldest handoff that waits to be claimed.");
+    describe_counter!("restante_handoff_retries_total", "Handoffs that went back to pending.");
+    describe_counter!("restante_handoff_permanent_failures_total", "Handoffs that failed for good.");
+    describe_counter!(
+        "restante_reconciliation_mismatches_total",
+        "Events whose bytes differ from what the provider lists."
+    );
+    describe_gauge!("restante_clock_offset_seconds", "How far this machine's clock is ahead.");
+    for outcome in Outcome::ALL {
+        counter!("restante_deliveries_total", "outcome" => outcome.as_str()).absolute(0);
+    }
+    events(0, 0);
+    counter!("restante_commit_failures_total").absolute(0);
+    handoffs_retried(0);
+    handoffs_failed(0);
+    reconciliation_mismatches(0);
+    queue_depth(0);
+    oldest_pending(0);
+}
