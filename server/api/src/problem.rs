@@ -20,11 +20,6 @@ pub type Result<T> = std::result::Result<T, Refused>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reason(pub(crate) &'static str);
 
-/// The value of `Retry-After`.
-pub(crate) fn retry_after() -> HeaderValue {
-    HeaderValue::from(RETRY_AFTER_SECONDS)
-}
-
 /// A problem on its way to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused(pub Problem);
@@ -115,7 +110,7 @@ impl IntoResponse for Refused {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"restante\""));
             }
             Code::Unavailable | Code::RateLimited => {
-                headers.insert(RETRY_AFTER, retry_after());
+                headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
             }
             _ => {}
         }

@@ -3,12 +3,12 @@
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{any, get};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::state::Api;
-use crate::{access, health, openapi};
+use crate::{access, health, ingest, openapi};
 
 /// Every route with its description, before the state and the guard.
 pub(crate) fn described() -> OpenApiRouter<Api> {
@@ -19,7 +19,11 @@ pub(crate) fn described() -> OpenApiRouter<Api> {
 /// The router for machines. It answers 404 to what is not its own; see [`crate::with_layers`].
 pub fn router(api: &Api) -> Router {
     let (router, _) = described().split_for_parts();
-    let mut router = router.route("/openapi.json", get(openapi::serve));
+    let mut router = router
+        .route("/openapi.json", get(openapi::serve))
+        // Outside of the description: a provider calls these, and in its own way.
+        .route("/in/{token}", any(ingest::ingest))
+        .route("/in/{token}/", any(ingest::ingest));
     if api.figures.is_some() {
         router = router.route("/metrics", get(health::metrics));
     }

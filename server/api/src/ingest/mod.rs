@@ -1,10 +1,146 @@
 //! Receiving, as far as it is HTTP: from a token in a path to one buffer of bytes and back to an
 //! answer. What the bytes mean, and whether they are kept, is the verb's business (`app::receive`).
 
-use axum::response::{IntoResponse, Response};
-use restante_core::problem::{Code, Problem};
+mod receiver;
 
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use http::header::HeaderName;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use restante_app::figures;
+use restante_app::receive::Incoming;
+use restante_core::problem::{Code, Problem};
+use restante_core::request::{self, HeaderList};
+use restante_core::time::Clock;
+use restante_core::verify::Reply;
+use tokio::sync::Semaphore;
+
+use crate::body::{Fault, Room, Whole, read_whole};
+use crate::context::Context;
+use crate::peer::ClientAddress;
 use crate::problem::{Reason, Refused};
+use crate::request_log::Recorded;
+use crate::state::{Api, Deadlines};
+
+use receiver::Receiver;
+
+/// Answers every method at `/in/{token}`.
+pub(crate) async fn ingest(State(api): State<Api>, request: Request) -> Response {
+    let around = Around { deadlines: api.deadlines, budget: &api.budget, clock: api.app.clock.as_ref() };
+    deliver(&api.app, around, request).await
+}
+
+/// What a delivery needs of the server beside the verbs.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    deadlines: Deadlines,
+    budget: &'a Arc<Semaphore>,
+    clock: &'a dyn Clock,
+}
+
+async fn deliver<R: Receiver>(receiver: &R, around: Around<'_>, request: Request) -> Response {
+    let (parts, mut body) = request.into_parts();
+    let target = match receiver.find(token(parts.uri.path())).await {
+        Ok(Some(target)) => target,
+        Ok(None) => return unknown(),
+        Err(problem) => {
+            tracing::warn!(detail = %problem.detail, "an endpoint can't be looked up");
+            return refuse(problem.code, "The delivery can't be taken now. Send it again.", "unavailable");
+        }
+    };
+    if let Some(reply) = R::gate(&target, parts.method.as_str()) {
+        return answer(reply);
+    }
+    // The body is not touched before here, so a sender that asked whether to go on was not told to.
+    let whole = match read_whole(&mut body, R::body_bytes_max(&target), around.deadlines, around.budget).await
+    {
+        Ok(whole) => whole,
+        Err(fault) => {
+            if let Some(what) = refused_as(fault) {
+                receiver.count(&target, what, around.clock.now());
+                figures::rejected(what);
+            }
+            return not_read(fault, R::body_bytes_max(&target));
+        }
+    };
+    let context = parts.extensions.get::<Context>().cloned();
+    let (request_id, trace_id) =
+        context.map(|context| (context.request_id, context.trace_id)).unwrap_or_default();
+    let Whole { bytes, room } = whole;
+    let delivery = Incoming {
+        request: request::Request {
+            method: parts.method.as_str().to_owned(),
+            query: parts.uri.query().map(str::to_owned),
+            headers: header_list(&parts.headers),
+            body: bytes,
+        },
+        received_at: around.clock.now(),
+        request_id,
+        trace_id,
+        peer: parts.extensions.get::<ClientAddress>().map(|address| address.0),
+    };
+    finish(receiver.clone(), target, delivery, room, around.deadlines).await
+}
+
+/// Hands the delivery over, in a task of its own: what was begun is finished, or wholly undone, even
+/// when the sender hangs up meanwhile and this future is dropped.
+async fn finish<R: Receiver>(
+    receiver: R,
+    target: Arc<R::Target>,
+    delivery: Incoming,
+    room: Room,
+    deadlines: Deadlines,
+) -> Response {
+    let work = tokio::spawn(async move {
+        let reply = receiver.receive(&target, delivery).await;
+        drop(room);
+        reply
+    });
+    match tokio::time::timeout(deadlines.answer, work).await {
+        Ok(Ok(reply)) => {
+            let mut response = answer(reply);
+            response.extensions_mut().insert(Recorded);
+            response
+        }
+        Ok(Err(_)) => {
+            refuse(Code::Internal, "Restante failed to take the delivery. Send it again.", "unavailable")
+        }
+        // It may still be committed; then the sender's next attempt is a duplicate.
+        Err(_) => {
+            refuse(Code::Unavailable, "The delivery could not be kept in time. Send it again.", "unavailable")
+        }
+    }
+}
+
+/// The last part of `/in/{token}` or `/in/{token}/`, as it stands there: nothing is decoded.
+fn token(path: &str) -> &str {
+    let rest = path.strip_prefix("/in/").unwrap_or_default();
+    rest.strip_suffix('/').unwrap_or(rest)
+}
+
+fn header_list(headers: &HeaderMap) -> HeaderList {
+    let bytes = |value: &HeaderValue| bytes::Bytes::copy_from_slice(value.as_bytes());
+    HeaderList(headers.iter().map(|(name, value)| (name.as_str().to_owned(), bytes(value))).collect())
+}
+
+/// What the figures call it, where it is the sender's doing.
+const fn refused_as(fault: Fault) -> Option<&'static str> {
+    match fault {
+        Fault::TooLarge => Some("too_large"),
+        Fault::TooSlow => Some("timeout"),
+        Fault::Broken => Some("broken_off"),
+        Fault::NoRoom => None,
+    }
+}
+
+fn not_read(fault: Fault, bytes_max: u64) -> Response {
+    let problem = fault.problem(bytes_max);
+    let reason = if fault == Fault::TooLarge { "size" } else { "unavailable" };
+    refuse(problem.code, &problem.detail, reason)
+}
 
 /// The answer where no endpoint is.
 pub(crate) fn unknown() -> Response {
@@ -16,3 +152,22 @@ fn refuse(code: Code, detail: &str, reason: &'static str) -> Response {
     response.extensions_mut().insert(Reason(reason));
     response
 }
+
+/// A reply of the verb as HTTP.
+fn answer(reply: Reply) -> Response {
+    let mut response = Response::new(Body::from(reply.body));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in reply.headers {
+        match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            (Ok(name), Ok(value)) => {
+                response.headers_mut().append(name, value);
+            }
+            // A challenge may have to be echoed in a header; what can't stand in one is left out.
+            _ => tracing::warn!("a reply's header can't be written"),
+        }
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests;
