@@ -71,6 +71,9 @@ fn run(settings: &Settings) -> Result<bool> {
     let work_dir = make_work_dir(settings)?;
     process::stop_all_when_interrupted(&work_dir)?;
     let results = measure(settings, &work_dir);
+    if results.is_err() {
+        process::stay_out_of_an_interrupt();
+    }
     if settings.keep || results.is_err() {
         eprintln!("Data and logs are in {}.", work_dir.display());
     } else {

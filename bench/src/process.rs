@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(15);
 
 /// What must be stopped when a person interrupts the run.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// A process of this run; stopped when it is dropped.
 pub(crate) struct Process {
@@ -121,6 +123,7 @@ pub(crate) fn stop_all_when_interrupted(work_dir: &Path) -> Result<()> {
             }
         });
         if interrupted.is_ok() {
+            IS_INTERRUPTED.store(true, Ordering::SeqCst);
             let ids = running().clone();
             signal("-TERM", &ids);
             let begun = Instant::now();
@@ -135,6 +138,15 @@ pub(crate) fn stop_all_when_interrupted(work_dir: &Path) -> Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Lets the interrupt do its work: what fails meanwhile fails because of it, and isn't worth a word.
+pub(crate) fn stay_out_of_an_interrupt() {
+    // The signal and its effects come at the same moment.
+    thread::sleep(Duration::from_millis(100));
+    while IS_INTERRUPTED.load(Ordering::SeqCst) {
+        thread::park();
+    }
 }
 
 /// Processor seconds of the calling thread so far; 0 where the kernel doesn't tell.
