@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod filter;
 pub mod handoff;
 pub mod id;
+mod identity;
 pub mod limits;
 pub mod problem;
 pub mod request;

@@ -24,8 +24,26 @@ pub const SECRET_BYTES_MAX: usize = 8 * 1024;
 pub const SECRETS_PER_ENDPOINT_MAX: usize = 10;
 /// Elements of one batch request.
 pub const BATCH_ELEMENTS_MAX: usize = 10_000;
-/// Nesting of JSON that is read for ids.
-pub const JSON_DEPTH_MAX: usize = 512;
+/// Nesting of JSON that is read for ids. The reader spends one bit a level and never recurses.
+pub const JSON_DEPTH_MAX: usize = 1024 * 1024;
+/// The longest JSON pointer, and the most steps in it.
+pub const POINTER_BYTES_MAX: usize = 1_024;
+/// Steps of a JSON pointer.
+pub const POINTER_STEPS_MAX: usize = 64;
+/// Sources that one description of a sender may name, those inside `join` and `first` included.
+pub const SOURCES_MAX: usize = 60;
+/// Nesting of `join` and `first`.
+pub const SOURCE_DEPTH_MAX: usize = 8;
+/// A signature, time or token header that is longer is malformed.
+pub const SIGNATURE_HEADER_BYTES_MAX: usize = 1_024;
+/// Entries of a signature header that are compared; rotation needs two or three.
+pub const SIGNATURES_COMPARED_MAX: usize = 10;
+/// What a handshake may make Restante echo.
+pub const ECHO_BYTES_MAX: usize = 4 * 1024;
+/// Bytes that are hashed to find out why a signature is wrong; bounds the work of a refusal.
+pub const EXPLAIN_BYTES_MAX: usize = 1024 * 1024;
+/// The longest tolerance of a signed time: 31 days.
+pub const TOLERANCE_SECONDS_MAX: u64 = 31 * 86_400;
 /// Other bodies that are kept of a receipt whose deliveries diverge.
 pub const VARIANTS_PER_RECEIPT_MAX: usize = 3;
 /// Deliveries of a receipt that are logged one by one; later ones are counted.

@@ -1,37 +1,72 @@
 //! The catalogue: every provider as data, parsed once, and an endpoint's scheme made from it.
+//! No line of the program names a provider; what differs between them is said with the words of
+//! docs/providers.md, here and in `options.verify` alike.
+
+mod custom;
+mod custom_source;
+mod describe;
+mod entry;
+mod event_rule;
+mod fields;
+mod header;
+mod key;
+mod options;
+mod pointer;
+mod provider;
+mod scheme;
+mod secret;
+mod secret_rule;
+mod source;
+mod strength;
+mod template;
+mod verify_rule;
 
 use std::sync::OnceLock;
 
-use serde_json::{Map, Value, json};
+pub use key::Key;
+pub use provider::Provider;
+pub use scheme::Scheme;
+pub use secret::CheckedSecret;
 
-use crate::problem::FieldError;
-use crate::secret::Secret;
+pub(crate) use entry::{OrNone, Sample};
+pub(crate) use event_rule::{EventRule, ItemRule, KeyName, KeyPart, ScopeRule};
+pub(crate) use key::{Material, Signature};
+pub(crate) use pointer::{Pointer, Step};
+pub(crate) use scheme::{Check, Handshake};
+pub(crate) use secret::base64;
+pub(crate) use secret_rule::KeyKind;
+pub(crate) use source::{Condition, Source};
+pub(crate) use template::{Part, Template};
+pub(crate) use verify_rule::{
+    Algorithm, CompressedBody, Encoding, HandshakeRule, SignatureRule, TimeUnit, TimestampPlace,
+    TimestampRule, VerifyRule,
+};
+
+mod files {
+    //! The folder `server/core/providers/`, as the build script lists it: a new folder is a new provider.
+    use super::provider::Files;
+    include!(concat!(env!("OUT_DIR"), "/providers.rs"));
+}
 
 /// Every provider that this binary knows.
 pub struct Catalogue {
     providers: Vec<Provider>,
+    faults: Vec<String>,
 }
 
 impl Catalogue {
     /// The catalogue in the binary, parsed at the first call.
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Catalogue> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self {
-            providers: [
-                "custom",
-                "github",
-                "sendgrid",
-                "shopify",
-                "slack",
-                "standard-webhooks",
-                "stripe",
-                "svix",
-                "twilio",
-                "whatsapp",
-            ]
-            .into_iter()
-            .map(Provider::stub)
-            .collect(),
+        BUILTIN.get_or_init(|| {
+            let (mut providers, mut faults) = (Vec::new(), Vec::new());
+            for files in files::FILES {
+                match Provider::load(files) {
+                    Ok(provider) => providers.push(provider),
+                    Err(fault) => faults.push(fault),
+                }
+            }
+            Self { providers, faults }
         })
     }
 
@@ -44,48 +79,10 @@ impl Catalogue {
     pub fn all(&self) -> impl Iterator<Item = &Provider> {
         self.providers.iter()
     }
-}
 
-/// One entry of the catalogue.
-pub struct Provider {
-    /// Its name in the API.
-    pub slug: String,
-    /// Its name for people.
-    pub title: String,
-    /// What a person clicks at the provider and pastes here: Markdown in plain sentences.
-    pub setup: &'static str,
-    /// Raised whenever the entry reads a request differently.
-    pub revision: u32,
-    /// The methods that deliver.
-    pub methods: Vec<String>,
-    /// The largest body that the provider documents.
-    pub body_bytes_max: Option<u64>,
-    /// How long the provider itself may send an event again, in seconds.
-    pub retry_seconds: u64,
-    /// How long a person may have the provider send it again, in seconds.
-    pub redelivery_seconds: u64,
-    /// Whether an endpoint needs a secret.
-    pub needs_secret: bool,
-}
-
-impl Provider {
-    fn stub(slug: &str) -> Self {
-        Self {
-            slug: slug.into(),
-            title: slug.into(),
-            setup: "",
-            revision: 1,
-            methods: vec!["POST".into()],
-            body_bytes_max: None,
-            retry_seconds: 0,
-            redelivery_seconds: 0,
-            needs_secret: true,
-        }
-    }
-
-    /// The entry as `GET /v1/providers` prints it.
-    pub fn summary(&self) -> Value {
-        json!({ "name": self.slug, "title": self.title })
+    /// What could not be read of the embedded files. A test keeps it empty.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 }
 
@@ -99,90 +96,6 @@ pub enum DedupScope {
     Account,
     /// Within the endpoint.
     Endpoint,
-}
-
-/// A secret that can be used, as it is to be kept.
-#[derive(Debug)]
-pub struct CheckedSecret {
-    /// The text without surrounding white space.
-    pub secret: Secret<String>,
-    /// What a person should know about it: unusual length, white space taken off.
-    pub notices: Vec<String>,
-}
-
-/// A key made from a secret: prepared once, cached by the caller, wiped when dropped.
-pub struct Key {
-    _bytes: Secret<Vec<u8>>,
-}
-
-/// A provider together with an endpoint's options, checked and compiled once.
-pub struct Scheme {
-    provider: &'static Provider,
-    reply: ReplyTable,
-}
-
-impl Scheme {
-    /// Checks an endpoint's options and prepares everything that requests need. Secret options are passed opened.
-    ///
-    /// # Errors
-    /// Every fault, with a pointer relative to `options`.
-    pub fn compile(
-        provider: &'static Provider,
-        _options: &Map<String, Value>,
-    ) -> Result<Self, Vec<FieldError>> {
-        Ok(Self { provider, reply: ReplyTable::default() })
-    }
-
-    /// The options that are secrets: sealed when stored, never returned.
-    pub fn secret_options(_provider: &Provider) -> &[String] {
-        &[]
-    }
-
-    /// Whether a text can be this endpoint's secret.
-    ///
-    /// # Errors
-    /// A sentence that says what it should look like.
-    pub fn check_secret(&self, text: &str) -> Result<CheckedSecret, String> {
-        Ok(CheckedSecret { secret: Secret::new(text.trim().to_owned()), notices: Vec::new() })
-    }
-
-    /// The key that a secret stands for.
-    ///
-    /// # Errors
-    /// A sentence, where the secret can't be made into a key.
-    pub fn key(&self, secret: &str) -> Result<Key, String> {
-        Ok(Key { _bytes: Secret::new(secret.as_bytes().to_vec()) })
-    }
-
-    /// Which revision of which rules reads the requests: `stripe/3`, `custom/1f09ab34`. Kept on each receipt.
-    pub fn decoder(&self) -> String {
-        format!("{}/{}", self.provider.slug, self.provider.revision)
-    }
-
-    /// The methods that deliver, for `Allow`.
-    pub fn methods(&self) -> &[String] {
-        &self.provider.methods
-    }
-
-    /// The largest body that the provider documents, in bytes.
-    pub fn body_bytes_max(&self) -> Option<u64> {
-        self.provider.body_bytes_max
-    }
-
-    /// How this provider wants to be answered.
-    pub fn reply(&self) -> &ReplyTable {
-        &self.reply
-    }
-
-    /// Headers whose value is itself the credential, in lower case: kept and handed out as `[removed]`.
-    pub fn credential_headers(&self) -> &[String] {
-        &[]
-    }
-
-    /// What the catalogue knows of the provider's ids.
-    pub fn default_dedup_scope(&self) -> DedupScope {
-        DedupScope::Provider
-    }
 }
 
 /// How a provider is answered: the catalogue's reply table.
@@ -212,16 +125,4 @@ pub enum SuccessBody {
         /// The bytes; may be empty.
         body: String,
     },
-}
-
-impl Default for ReplyTable {
-    fn default() -> Self {
-        Self {
-            success_status: 200,
-            success_body: SuccessBody::Receipt,
-            signature_status: 401,
-            timestamp_status: 401,
-            deadline_seconds: None,
-        }
-    }
 }

@@ -1,13 +1,26 @@
 //! Verification and identification of a request: pure functions of the endpoint, the request and the clock.
 //! Nothing here reads or writes anything else, and no input panics.
 
+mod check;
+mod entries;
+mod explain;
+mod handshake;
+mod headers;
+mod lines;
+mod reshape;
+mod sample;
+mod sign;
+mod signed;
 mod verdict;
 
+pub use lines::verdict_line;
+pub use sign::{SignRequest, SignedRequest, sign};
 pub use verdict::{
     Accepted, EventKey, Handshake, Item, PublicReason, Reason, Rejection, Reply, Slice, Verdict, Weak,
 };
 
-use crate::catalogue::{DedupScope, Key, Scheme};
+use crate::catalogue::{CompressedBody, DedupScope, Key, Scheme};
+use crate::identity::{self, Decoded, Identified, Place};
 use crate::request::Request;
 use crate::time::Timestamp;
 
@@ -27,52 +40,132 @@ pub struct Endpoint<'a> {
     pub body_bytes_max: u64,
 }
 
+impl Endpoint<'_> {
+    /// The URL as it was registered with the sender.
+    pub(crate) fn registered_url(&self) -> &str {
+        self.scheme.settings.public_url.as_deref().unwrap_or(self.url)
+    }
+}
+
 /// Says whether a request is what its sender claims, and which events are in it.
-pub fn verify(_endpoint: &Endpoint<'_>, _request: &Request, _now: Timestamp) -> Verdict {
-    Verdict::Reject(Rejection {
-        reason: Reason::NoUsableSecret,
-        explanation: "Verification is not built yet.".into(),
-        public: PublicReason::Signature,
-        status: 401,
-        age_seconds: None,
+pub fn verify(endpoint: &Endpoint<'_>, request: &Request, now: Timestamp) -> Verdict {
+    if request.method == "HEAD" {
+        // Providers probe with it before they save a URL; no sender delivers with it.
+        return Verdict::Challenge(Handshake {
+            reply: Reply { status: 200, headers: Vec::new(), body: Vec::new() },
+        });
+    }
+    match handshake::unsigned(endpoint, request) {
+        Ok(None) => {}
+        Ok(Some(handshake)) => return Verdict::Challenge(handshake),
+        Err(rejection) => return Verdict::Reject(rejection),
+    }
+    match verified(endpoint, request, now) {
+        Ok(verdict) => verdict,
+        Err(rejection) => Verdict::Reject(rejection),
+    }
+}
+
+fn verified(endpoint: &Endpoint<'_>, request: &Request, now: Timestamp) -> Result<Verdict, Rejection> {
+    let scheme = endpoint.scheme;
+    if !scheme.methods().contains(&request.method) {
+        return Err(reject(
+            endpoint,
+            Reason::MethodNotAllowed,
+            format!(
+                "The request came with the method {}. {} delivers with {}.",
+                shorten(&request.method),
+                scheme.provider.title,
+                scheme.methods().join(" or ")
+            ),
+        ));
+    }
+    let check = headers::choose(endpoint, request)?;
+    headers::same_when_repeated(endpoint, request, check)?;
+    let coding = request.headers.first("content-encoding");
+    let mut inflated = None;
+    if check.rule.compressed_body == CompressedBody::Decoded && coding.is_some() {
+        // The signature is over the decoded form, so it has to be made first; the limit bounds the work.
+        inflated = inflate(endpoint, request, coding)?;
+    }
+    let signed_body = inflated.as_deref().unwrap_or(&request.body);
+    let passed = check::pass(endpoint, check, request, signed_body, now)?;
+    if check.rule.compressed_body == CompressedBody::Received && coding.is_some() {
+        inflated = match identity::decode(coding, &request.body, endpoint.body_bytes_max) {
+            Decoded::Bytes(bytes) => Some(bytes),
+            Decoded::TooLarge => return Err(too_large(endpoint)),
+            // What was signed is what came; whether ids can be read from it, reading will show.
+            Decoded::AsReceived | Decoded::Undecodable => None,
+        };
+    }
+    let place = Place { endpoint_id: endpoint.endpoint_id, dedup_scope: endpoint.dedup_scope };
+    let family = check.rule.family;
+    Ok(match identity::identify(&scheme.events, family, &place, request, inflated.as_deref()) {
+        Identified::Greeting { number, echo } => match scheme.handshakes.get(number) {
+            Some(found) => Verdict::Challenge(handshake::answer(found, echo)),
+            None => return Err(reject(endpoint, Reason::MethodNotAllowed, String::new())),
+        },
+        Identified::Events { items, decoded, batch } => Verdict::Accept(Accepted {
+            items,
+            signed_at: passed.signed_at,
+            weak: check.rule.weak.clone(),
+            key_index: passed.key_index,
+            decoded,
+            batch,
+        }),
     })
 }
 
-/// What to sign, for a test event.
-#[derive(Debug, Clone)]
-pub struct SignRequest<'a> {
-    /// The body; `None` takes the provider's first sample.
-    pub body: Option<&'a [u8]>,
-    /// The event id, where it stands in a header; `None` keeps the sample's.
-    pub id: Option<&'a str>,
-    /// The event type, where it stands in a header; `None` keeps the sample's.
-    pub event_type: Option<&'a str>,
-    /// The time of signing.
-    pub at: Timestamp,
+fn inflate(
+    endpoint: &Endpoint<'_>,
+    request: &Request,
+    coding: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>, Rejection> {
+    match identity::decode(coding, &request.body, endpoint.body_bytes_max) {
+        Decoded::AsReceived => Ok(None),
+        Decoded::Bytes(bytes) => Ok(Some(bytes)),
+        Decoded::TooLarge => Err(too_large(endpoint)),
+        Decoded::Undecodable => Err(reject(
+            endpoint,
+            Reason::UndecodableBody,
+            format!(
+                "The signature is over the decoded body (compressed_body: decoded), and the body can't be decoded as Content-Encoding “{}” says. Known are gzip and deflate.",
+                shorten(&String::from_utf8_lossy(coding.unwrap_or_default()))
+            ),
+        )),
+    }
 }
 
-/// A request as the provider would send it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignedRequest {
-    /// The method.
-    pub method: String,
-    /// Headers, the content type and the signature among them.
-    pub headers: Vec<(String, String)>,
-    /// The body, exactly.
-    pub body: Vec<u8>,
-    /// The query string, where the signature stands on one.
-    pub query: Option<String>,
+fn too_large(endpoint: &Endpoint<'_>) -> Rejection {
+    reject(
+        endpoint,
+        Reason::DecodedTooLarge,
+        format!(
+            "The body, decoded, is larger than the endpoint's limit of {} bytes.",
+            endpoint.body_bytes_max
+        ),
+    )
 }
 
-/// Makes a request as the provider would sign it with the endpoint's first key.
-///
-/// # Errors
-/// A sentence for the person, where only a public key is held or the body can't be signed.
-pub fn sign(_endpoint: &Endpoint<'_>, _request: &SignRequest<'_>) -> Result<SignedRequest, String> {
-    Err("Signing is not built yet.".into())
+/// A refusal with the status and the general word that belong to its reason.
+pub(crate) fn reject(endpoint: &Endpoint<'_>, reason: Reason, explanation: String) -> Rejection {
+    let reply = endpoint.scheme.reply();
+    let (public, status) = match reason {
+        Reason::MethodNotAllowed => (PublicReason::Method, 405),
+        Reason::DecodedTooLarge => (PublicReason::Size, 413),
+        Reason::TimestampMissing | Reason::MalformedTimestamp | Reason::TimestampOutOfTolerance => {
+            (PublicReason::Timestamp, reply.timestamp_status)
+        }
+        _ => (PublicReason::Signature, reply.signature_status),
+    };
+    Rejection { reason, explanation, public, status, age_seconds: None }
 }
 
-/// The pure core of `restante verify --json-lines`: one line of requests in, one verdict line out.
-pub fn verdict_line(_input: &str) -> String {
-    String::new()
+/// What a sender wrote, short enough for a sentence and without control characters.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut short: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().nth(60).is_some() {
+        short.push('…');
+    }
+    short
 }
