@@ -2,19 +2,30 @@
 //! anything of versions, errors or tenants.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
+use restante_app::figures;
 use restante_core::problem::{Code, Problem};
+use restante_store::Store;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::problem::Refused;
 use crate::state::Api;
+
+/// How long a commit may take before the server counts as not ready.
+const COMMIT_WITHIN_MAX: Duration = Duration::from_secs(2);
+/// For how long an answer holds, so that nobody can make the disk busy by asking.
+const ANSWER_HOLDS: Duration = Duration::from_secs(1);
 
 /// What `/readyz` remembers.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness {
     draining: AtomicBool,
+    last: Mutex<Option<(Instant, bool)>>,
 }
 
 impl Readiness {
@@ -22,8 +33,28 @@ impl Readiness {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed)
+    /// Whether a commit went through within the last second; tries one if nothing is known. Whoever
+    /// asks meanwhile waits for that one.
+    async fn can_commit(&self, store: &Store) -> bool {
+        let mut last = self.last.lock().await;
+        if let Some((at, can)) = *last
+            && at.elapsed() < ANSWER_HOLDS
+        {
+            return can;
+        }
+        let can = match tokio::time::timeout(COMMIT_WITHIN_MAX, store.check_commit()).await {
+            Ok(Ok(_)) => true,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "not ready: a commit failed");
+                false
+            }
+            Err(_) => {
+                tracing::warn!("not ready: a commit took too long");
+                false
+            }
+        };
+        *last = Some((Instant::now(), can));
+        can
     }
 }
 
@@ -49,14 +80,19 @@ pub(crate) async fn healthz() -> &'static str {
     )
 )]
 pub(crate) async fn readyz(State(api): State<Api>) -> Response {
-    if api.readiness.is_draining() {
-        return Refused(Problem::new(Code::Unavailable, "This server is about to stop.")).into_response();
-    }
-    "ready\n".into_response()
+    let problem = if api.readiness.draining.load(Ordering::Relaxed) {
+        "This server is about to stop."
+    } else if !api.readiness.can_commit(&api.app.store).await {
+        "This server can't commit now."
+    } else {
+        return "ready\n".into_response();
+    };
+    Refused(Problem::new(Code::Unavailable, problem)).into_response()
 }
 
 /// The figures in Prometheus' text format.
 pub(crate) async fn metrics(State(api): State<Api>) -> Response {
+    figures::queue_depth(api.app.store.queue_depth());
     let text = api.figures.as_ref().map(|figures| figures()).unwrap_or_default();
     ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }

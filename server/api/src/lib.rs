@@ -15,6 +15,8 @@ mod request_log;
 mod router;
 pub mod server;
 mod state;
+#[cfg(test)]
+mod surface_tests;
 
 pub use access::{Access, ROUTES, Route};
 pub use layers::with_layers;

@@ -10,6 +10,7 @@ mod engine;
 mod failpoint;
 mod group;
 pub mod handoffs;
+mod probe;
 pub mod refusals;
 mod rollups;
 mod store;

@@ -13,6 +13,7 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::deliveries::ALL,
         crate::engine::ALL,
         crate::handoffs::ALL,
+        crate::probe::ALL,
         crate::refusals::ALL,
         crate::rollups::ALL,
     ];
