@@ -30,9 +30,8 @@ async fn panics() -> StatusCode {
 async fn surface() -> Surface {
     let app = TestApp::new(TestStore::sqlite().await);
     let api = Api::new(app.app.clone(), Some(Arc::new(|| "figures 1\n".to_owned())), Vec::new());
-    let pages = Router::new()
-        .route("/panic", get(panics))
-        .fallback(|| async { (StatusCode::NOT_FOUND, "a page") });
+    let pages =
+        Router::new().route("/panic", get(panics)).fallback(|| async { (StatusCode::NOT_FOUND, "a page") });
     let router = with_layers(&api, router(&api), pages);
     Surface { api, router, _app: app }
 }

@@ -80,7 +80,7 @@ impl App {
     }
 
     /// Also gives the task that writes down the use of the key, which nobody waits for but tests.
-    async fn authenticate_and_note(
+    pub(crate) async fn authenticate_and_note(
         &self,
         token: &str,
     ) -> Result<(Principal, Option<JoinHandle<()>>), Problem> {

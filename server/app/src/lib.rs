@@ -3,16 +3,20 @@
 //! A verb takes the tenant (or who acts), what is asked, and answers with a value or a `Problem`. HTTP,
 //! pages and the command line are thin layers over these; databases are behind `store`.
 
+pub mod api_keys;
 pub mod authenticate;
 mod by;
 pub mod clock;
+pub mod endpoints;
 pub mod figures;
 mod idempotency;
 pub mod keys;
+pub mod providers;
 pub mod random;
 pub mod receive;
 pub mod settings;
 mod tenant_keys;
+pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod wakeups;

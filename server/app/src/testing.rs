@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
+use restante_core::id::{EndpointId, PayloadId, ReceiptId};
 use restante_core::seal::KeyRing;
 use restante_core::secret::Secret;
 use restante_store::testing::TestStore;
+use restante_store::{Delivery, NewReceipt, SealedPayload};
 
 use crate::random::SystemRandom;
 use crate::settings::Settings;
-use crate::{App, Setup};
+use crate::{App, By, Setup};
 
 /// The verbs over a database of their own, which goes when this is dropped.
 pub struct TestApp {
@@ -20,7 +22,25 @@ pub struct TestApp {
     pub t: TestStore,
 }
 
+/// A tenant of a test, as its owner's API key with every scope acts in it.
+pub struct TestTenant {
+    /// The caller.
+    pub by: By,
+    /// The API key.
+    pub api_key: Secret<String>,
+}
+
 impl TestApp {
+    /// Makes a tenant.
+    pub async fn tenant(&self, slug: &str) -> TestTenant {
+        let password = Secret::new("correct horse battery staple".to_owned());
+        let email = format!("owner@{slug}.test");
+        let made = self.app.bootstrap(slug, &email, password).await.expect("a tenant");
+        let principal = self.app.authenticate(made.api_key.expose()).await.expect("its key");
+        let by = By { principal, request_id: Some("req_test".to_owned()) };
+        TestTenant { by, api_key: made.api_key }
+    }
+
     /// An instance with the usual settings and nothing in it.
     pub fn new(t: TestStore) -> Self {
         Self::with_settings(t, Settings::default())
@@ -30,6 +50,53 @@ impl TestApp {
     pub fn with_settings(t: TestStore, settings: Settings) -> Self {
         let app = node(&t, t.store.clone(), settings);
         Self { app, t }
+    }
+
+    /// Has an endpoint hold an event, as one that came in.
+    pub async fn hold_event(&self, by: &By, endpoint: EndpointId) {
+        let now = self.app.clock.now();
+        let id = ReceiptId::new(now, self.app.random.bytes());
+        let payload = SealedPayload {
+            id: PayloadId(id.0),
+            headers_sealed: vec![0; 48],
+            body_sealed: vec![0; 48],
+            decoded_sealed: None,
+        };
+        let receipt = NewReceipt {
+            id,
+            scope: String::new(),
+            event_key: id.to_string(),
+            event_id: Some(id.to_string()),
+            event_type: None,
+            account: None,
+            api_version: None,
+            livemode: None,
+            occurred_at: None,
+            decoder: "test/1".to_owned(),
+            slice_decoded: false,
+            slice_offset: 0,
+            slice_length: 0,
+            content_type: None,
+            body_mac: vec![0; 36],
+            sha256_sealed: vec![0; 80],
+            ambiguous: false,
+            id_unsigned: false,
+            weak: String::new(),
+            reason: None,
+        };
+        let delivery = Delivery {
+            tenant: by.tenant(),
+            endpoint,
+            provider: "test".to_owned(),
+            received_at: now,
+            origin: "delivery",
+            compares_bodies: true,
+            request_id: None,
+            secret: None,
+            payload,
+            receipts: vec![receipt],
+        };
+        self.app.store.commit(delivery).await.expect("a commit");
     }
 
     /// Another node of the same instance: the same database and master key, nothing else in common.

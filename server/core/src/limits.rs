@@ -18,10 +18,22 @@ pub const EVENT_TEXT_BYTES_MAX: usize = 255;
 pub const EVENT_ID_BYTES_MAX: usize = 1_000;
 /// A name that a person gives to an endpoint, key or tenant.
 pub const NAME_CHARS_MAX: usize = 120;
+/// A tenant's name in commands and URLs.
+pub const SLUG_CHARS_MAX: usize = 64;
+/// An e-mail address (RFC 5321, section 4.5.3.1.3).
+pub const EMAIL_BYTES_MAX: usize = 254;
+/// A password: short ones are guessed, endless ones keep the hash busy.
+pub const PASSWORD_CHARS_MIN: usize = 12;
+/// The longest password.
+pub const PASSWORD_CHARS_MAX: usize = 256;
 /// The longest secret that can be pasted.
 pub const SECRET_BYTES_MAX: usize = 8 * 1024;
 /// Secrets that an endpoint may hold at once.
 pub const SECRETS_PER_ENDPOINT_MAX: usize = 10;
+/// The longest time that an endpoint's old secrets may go on beside a new one: a year.
+pub const SECRET_OVERLAP_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;
+/// The options of one endpoint, as JSON.
+pub const OPTIONS_BYTES_MAX: usize = 64 * 1024;
 /// Elements of one batch request.
 pub const BATCH_ELEMENTS_MAX: usize = 10_000;
 /// Nesting of JSON that is read for ids. The reader spends one bit a level and never recurses.

@@ -1,0 +1,117 @@
+//! Making an endpoint. Everything about it is checked before anything is written.
+
+use restante_core::catalogue::{CheckedSecret, Provider};
+use restante_core::id::EndpointId;
+use restante_core::problem::Problem;
+use restante_core::seal::Place;
+use restante_core::token::IngestToken;
+use restante_store::StoreError;
+use restante_store::control::endpoints::EndpointRow;
+use restante_store::control::secrets::SecretRow;
+use restante_store::control::{audit, endpoints, secrets};
+use serde_json::json;
+
+use super::shown::Options;
+use super::{NewEndpoint, Noted, Notice, check, shown};
+use crate::idempotency::Once;
+use crate::{App, By, Made, Repeat};
+
+/// What passed every rule.
+struct Checked {
+    provider: &'static Provider,
+    options: Options,
+    secrets: Vec<CheckedSecret>,
+    notices: Vec<Notice>,
+}
+
+impl App {
+    /// Makes an endpoint.
+    ///
+    /// # Errors
+    /// A [`Problem`] that names every field at fault; then nothing was stored.
+    pub async fn create_endpoint(
+        &self,
+        by: &By,
+        asked: NewEndpoint,
+        repeat: Option<Repeat>,
+    ) -> Result<Made<Noted>, StoreError> {
+        let checked = check(&asked, self.settings.body_bytes_ceiling).map_err(Problem::fields)?;
+        let keys = self.tenant_keys(by.tenant()).await?;
+        let now = self.clock.now();
+        let once = Once::new(self, by, repeat, &keys, now);
+        let token = IngestToken::new(self.random.bytes());
+        let id = EndpointId::new(now, self.random.bytes());
+        let place = Place::endpoint_options(id);
+        let row = EndpointRow {
+            id,
+            name: asked.name,
+            provider: checked.provider.slug.clone(),
+            token_sealed: keys.seal(
+                &Place::endpoint_token(id),
+                token.expose().as_bytes(),
+                self.random.bytes(),
+            ),
+            options: checked.options.stored(),
+            options_sealed: checked.options.sealed(&keys, &place, self.random.bytes()),
+            dedup_scope: asked.dedup_scope,
+            max_body_bytes: asked.max_body_bytes,
+            enabled: asked.enabled,
+            created_at: now,
+            updated_at: now,
+        };
+        let new_secrets = checked.secrets.iter().enumerate();
+        let secret_rows: Vec<SecretRow> =
+            new_secrets.map(|(place, new)| shown::new_secret(self, &keys, &new.secret, place, now)).collect();
+        let answer = Noted {
+            endpoint: shown::endpoint(self, &keys, row.clone(), &secret_rows, now)?,
+            notices: checked.notices,
+        };
+        let detail = json!({ "name": row.name, "provider": row.provider, "secrets": secret_rows.len() });
+        let line = by.audit(&*self.random, now, "endpoint.create", id.to_string(), &detail);
+        let tenant = by.tenant();
+        self.store
+            .write(move |conn| {
+                Box::pin(async move {
+                    if let Some(made) = once.begin(conn).await? {
+                        return Ok(made);
+                    }
+                    endpoints::insert(conn, tenant, &row, &token.hash()).await?;
+                    for secret in &secret_rows {
+                        secrets::insert(conn, tenant, id, secret).await?;
+                    }
+                    audit::insert(conn, tenant, line).await?;
+                    once.keep(conn, answer).await
+                })
+            })
+            .await
+    }
+}
+
+fn check(asked: &NewEndpoint, ceiling: u64) -> check::Check<Checked> {
+    let plain = check::both(
+        check::name(&asked.name),
+        check::both(
+            check::max_body_bytes(asked.max_body_bytes, ceiling),
+            check::retention(asked.retention.as_ref()),
+        ),
+    );
+    let described = check::provider(&asked.provider).and_then(|provider| {
+        let options = Options::split(provider, asked.options.clone());
+        let scheme = check::options(provider, &options.whole());
+        // Without a scheme nothing can be said of the secrets, but how many they are.
+        let (scheme, ()) = check::both(scheme, check::secrets_count(provider, asked.secrets.len()))?;
+        let mut checked = Checked { provider, options, secrets: Vec::new(), notices: Vec::new() };
+        let mut errors = Vec::new();
+        for (place, pasted) in asked.secrets.iter().enumerate() {
+            match check::secret(&scheme, pasted, &format!("/secrets/{place}")) {
+                Ok((secret, notices)) => {
+                    checked.secrets.push(secret);
+                    checked.notices.extend(notices);
+                }
+                Err(faults) => errors.extend(faults),
+            }
+        }
+        if errors.is_empty() { Ok(checked) } else { Err(errors) }
+    });
+    check::both(plain, described).map(|(_, checked)| checked)
+}

@@ -1,0 +1,66 @@
+//! Looking at endpoints: one, or a page of them, the newest first.
+
+use restante_core::id::EndpointId;
+use restante_core::problem::Problem;
+use restante_store::StoreError;
+use restante_store::control::{endpoints, secrets};
+use uuid::Uuid;
+
+use super::{Endpoint, shown};
+use crate::{App, By};
+
+/// What a person is told that is not there.
+pub(super) fn not_found() -> StoreError {
+    Problem::not_found("endpoint").into()
+}
+
+impl App {
+    /// An endpoint of the caller's tenant.
+    ///
+    /// # Errors
+    /// Not found, also when it is another tenant's.
+    pub async fn endpoint(&self, by: &By, id: EndpointId) -> Result<Endpoint, StoreError> {
+        let tenant = by.tenant();
+        let found = self
+            .store
+            .read(move |conn| {
+                Box::pin(async move {
+                    let row = endpoints::get(conn, tenant, id).await?.ok_or_else(not_found)?;
+                    Ok((row, secrets::of_endpoint(conn, tenant, id).await?))
+                })
+            })
+            .await?;
+        let keys = self.tenant_keys(tenant).await?;
+        shown::endpoint(self, &keys, found.0, &found.1, self.clock.now())
+    }
+
+    /// The newest endpoints of the caller's tenant, from the one before `before` on; at most `limit`.
+    ///
+    /// # Errors
+    /// What the database ran into.
+    pub async fn endpoints(
+        &self,
+        by: &By,
+        before: Option<Uuid>,
+        limit: u32,
+    ) -> Result<Vec<Endpoint>, StoreError> {
+        let tenant = by.tenant();
+        let (rows, mut secrets) = self
+            .store
+            .read(move |conn| {
+                Box::pin(async move {
+                    let rows = endpoints::page(conn, tenant, before, limit).await?;
+                    let ids: Vec<EndpointId> = rows.iter().map(|row| row.id).collect();
+                    Ok((rows, secrets::of_endpoints(conn, tenant, &ids).await?))
+                })
+            })
+            .await?;
+        let (keys, now) = (self.tenant_keys(tenant).await?, self.clock.now());
+        rows.into_iter()
+            .map(|row| {
+                let secrets = secrets.remove(&row.id).unwrap_or_default();
+                shown::endpoint(self, &keys, row, &secrets, now)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,391 @@
+//! Endpoints on both engines: what is kept, what is refused, and what another tenant sees of it.
+
+use restante_core::problem::{Code, Problem};
+use restante_core::token::IngestToken;
+use restante_store::both_engines;
+use restante_store::control::receiving::EndpointRecord;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{TestApp, TestTenant};
+use crate::{By, Repeat};
+
+const CANARY: &str = "canary-of-a-secret-0123456789";
+
+fn github(secret: &str) -> NewEndpoint {
+    NewEndpoint {
+        name: "Repositories".to_owned(),
+        provider: "github".to_owned(),
+        secrets: vec![Secret::new(secret.to_owned())],
+        options: Map::new(),
+        dedup_scope: None,
+        max_body_bytes: None,
+        retention: None,
+        enabled: true,
+    }
+}
+
+fn secret(text: &str, retire_others: Retire) -> NewSecret {
+    NewSecret { secret: Secret::new(text.to_owned()), retire_others }
+}
+
+fn problem<T: std::fmt::Debug>(result: Result<T, restante_store::StoreError>) -> Problem {
+    match result.unwrap_err() {
+        restante_store::StoreError::Problem(problem) => problem,
+        other => panic!("a failure and no refusal: {other}"),
+    }
+}
+
+fn pointers(problem: &Problem) -> Vec<&str> {
+    problem.errors.iter().map(|error| error.pointer.as_str()).collect()
+}
+
+async fn made(a: &TestApp, tenant: &TestTenant) -> Endpoint {
+    a.app.create_endpoint(&tenant.by, github(CANARY), None).await.unwrap().value.endpoint
+}
+
+async fn record(a: &TestApp, endpoint: &Endpoint) -> Option<EndpointRecord> {
+    let token = endpoint.url.rsplit('/').next().unwrap();
+    let hash = IngestToken::parse(token).unwrap().hash();
+    a.app.store.endpoint_by_token_hash(&hash).await.unwrap()
+}
+
+fn repeat(body: &str) -> Option<Repeat> {
+    Some(Repeat::new("key-1".to_owned(), "POST", "/v1/endpoints", body.as_bytes()))
+}
+
+both_engines!(what_was_made_is_found_by_id_in_the_list_and_by_its_token, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let endpoint = made(&a, &tenant).await;
+    assert!(endpoint.url.starts_with("http://127.0.0.1:8080/in/"));
+    assert_eq!(endpoint.secrets[0].hint, "…6789");
+    assert_eq!(a.app.endpoint(&tenant.by, endpoint.id).await.unwrap(), endpoint);
+    assert_eq!(a.app.endpoints(&tenant.by, None, 50).await.unwrap(), [endpoint.clone()]);
+    let found = record(&a, &endpoint).await.unwrap();
+    assert_eq!((found.tenant, found.id), (tenant.by.tenant(), endpoint.id));
+    assert_eq!((found.provider.as_str(), found.enabled, found.secrets.len()), ("github", true, 1));
+    assert_eq!(a.t.count("audit_log WHERE action = 'endpoint.create'").await, 1);
+});
+
+both_engines!(neither_secret_nor_token_stands_in_the_database_in_clear, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let asked = github(CANARY);
+    let endpoint = a.app.create_endpoint(&tenant.by, asked, repeat("{}")).await.unwrap().value.endpoint;
+    let added = secret("another-canary-of-a-secret", Retire::Never);
+    a.app.add_secret(&tenant.by, endpoint.id, added, None).await.unwrap();
+    let token = endpoint.url.rsplit('/').next().unwrap();
+    for canary in [CANARY, "another-canary-of-a-secret", token, tenant.api_key.expose()] {
+        assert!(!a.t.holds(canary).await, "{canary}");
+    }
+    assert!(a.t.holds("Repositories").await, "the search finds what stands in clear");
+    assert!(!format!("{endpoint:?}").contains(token));
+});
+
+both_engines!(every_fault_is_named_and_nothing_is_stored_after_it, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let lines = a.t.count("audit_log").await;
+    let good = || github(CANARY);
+    let name = |name: &str| NewEndpoint { name: name.to_owned(), ..good() };
+    let secrets = |secrets: &[&str]| NewEndpoint {
+        secrets: secrets.iter().map(|secret| Secret::new((*secret).to_owned())).collect(),
+        ..good()
+    };
+    for (asked, wanted) in [
+        (name(""), vec!["/name"]),
+        (name(&"a".repeat(121)), vec!["/name"]),
+        (NewEndpoint { provider: "githup".to_owned(), ..good() }, vec!["/provider"]),
+        (secrets(&[]), vec!["/secrets"]),
+        (secrets(&["  "]), vec!["/secrets/0"]),
+        (secrets(&["first-secret-1234", ""]), vec!["/secrets/1"]),
+        (secrets(&[&"a".repeat(9_000)]), vec!["/secrets/0"]),
+        (secrets(&["first-secret-1234"; 11]), vec!["/secrets"]),
+        (NewEndpoint { max_body_bytes: Some(0), ..good() }, vec!["/max_body_bytes"]),
+        (NewEndpoint { max_body_bytes: Some(1 << 40), ..good() }, vec!["/max_body_bytes"]),
+        (NewEndpoint { retention: Some(json!({"payload_days": 7})), ..good() }, vec!["/retention"]),
+        (NewEndpoint { max_body_bytes: Some(0), ..secrets(&[]) }, vec!["/max_body_bytes", "/secrets"]),
+        (
+            NewEndpoint { name: String::new(), provider: "nobody".to_owned(), ..good() },
+            vec!["/name", "/provider"],
+        ),
+    ] {
+        let refused = problem(a.app.create_endpoint(&tenant.by, asked, repeat("{}")).await);
+        assert_eq!((refused.code, pointers(&refused)), (Code::Invalid, wanted), "{refused}");
+        assert!(!format!("{refused:?}").contains("first-secret-1234"));
+    }
+    for table in ["endpoints", "endpoint_secrets", "idempotency_keys", "lookups WHERE kind = 'endpoint'"] {
+        assert_eq!(a.t.count(table).await, 0, "{table}");
+    }
+    assert_eq!(a.t.count("audit_log").await, lines);
+    let githup = NewEndpoint { provider: "githup".to_owned(), ..good() };
+    assert!(problem(a.app.create_endpoint(&tenant.by, githup, None).await).detail.contains("github"));
+});
+
+both_engines!(another_tenants_endpoint_looks_absent_and_stays_as_it_is, |t| async {
+    let a = TestApp::new(t);
+    let (owner, other) = (a.tenant("owner").await, a.tenant("other").await);
+    let endpoint = made(&a, &owner).await;
+    let by = &other.by;
+    let change = EndpointChange { enabled: Some(false), ..EndpointChange::default() };
+    let kept = endpoint.secrets[0].id;
+    let not_found = Problem::not_found("endpoint");
+    assert_eq!(problem(a.app.endpoint(by, endpoint.id).await), not_found);
+    assert_eq!(problem(a.app.update_endpoint(by, endpoint.id, change).await), not_found);
+    assert_eq!(problem(a.app.delete_endpoint(by, endpoint.id).await), not_found);
+    let new = secret("a-secret-of-a-stranger", Retire::AfterSeconds(0));
+    assert_eq!(problem(a.app.add_secret(by, endpoint.id, new, None).await), not_found);
+    assert_eq!(problem(a.app.delete_secret(by, endpoint.id, kept).await), not_found);
+    assert!(a.app.endpoints(by, None, 50).await.unwrap().is_empty());
+    assert_eq!(a.app.endpoint(&owner.by, endpoint.id).await.unwrap(), endpoint);
+    // The same answer for an id that nobody has.
+    let nobody = restante_core::id::EndpointId(uuid::Uuid::nil());
+    assert_eq!(problem(a.app.endpoint(by, nobody).await), not_found);
+});
+
+both_engines!(a_change_merges_and_leaves_the_rest, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let mut asked = github(CANARY);
+    asked.options.insert("tolerance_seconds".to_owned(), json!(60));
+    asked.options.insert("public_url".to_owned(), json!("https://hooks.example.com/x"));
+    let before = a.app.create_endpoint(&tenant.by, asked, None).await.unwrap().value.endpoint;
+    a.t.clock.advance_seconds(10);
+
+    let same = a.app.update_endpoint(&tenant.by, before.id, EndpointChange::default()).await.unwrap();
+    assert_eq!(same.endpoint, before);
+    assert_eq!(a.t.count("audit_log WHERE action = 'endpoint.update'").await, 0);
+
+    let change = EndpointChange {
+        name: Some("New".to_owned()),
+        provider: Some("github".to_owned()),
+        options: Some(json!({"tolerance_seconds": null}).as_object().cloned()),
+        max_body_bytes: Some(Some(5)),
+        enabled: Some(false),
+        ..EndpointChange::default()
+    };
+    let after = a.app.update_endpoint(&tenant.by, before.id, change).await.unwrap().endpoint;
+    let wanted = Endpoint {
+        name: "New".to_owned(),
+        options: json!({"public_url": "https://hooks.example.com/x"}).as_object().cloned().unwrap(),
+        max_body_bytes: Some(5),
+        enabled: false,
+        updated_at: a.app.clock.now(),
+        ..before.clone()
+    };
+    assert_eq!(after, wanted);
+    assert_eq!(a.app.endpoint(&tenant.by, before.id).await.unwrap(), wanted);
+    assert!(!record(&a, &before).await.unwrap().enabled);
+
+    let back =
+        EndpointChange { max_body_bytes: Some(None), options: Some(None), ..EndpointChange::default() };
+    let after = a.app.update_endpoint(&tenant.by, before.id, back).await.unwrap().endpoint;
+    assert_eq!((after.max_body_bytes, after.options.len()), (None, 0));
+});
+
+both_engines!(a_change_that_breaks_a_rule_changes_nothing, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let before = made(&a, &tenant).await;
+    for (change, pointer) in [
+        (EndpointChange { name: Some(String::new()), ..EndpointChange::default() }, "/name"),
+        (EndpointChange { provider: Some("stripe".to_owned()), ..EndpointChange::default() }, "/provider"),
+        (EndpointChange { max_body_bytes: Some(Some(0)), ..EndpointChange::default() }, "/max_body_bytes"),
+        (EndpointChange { retention: Some(Some(json!({}))), ..EndpointChange::default() }, "/retention"),
+    ] {
+        let change = EndpointChange { enabled: Some(false), ..change };
+        let refused = problem(a.app.update_endpoint(&tenant.by, before.id, change).await);
+        assert_eq!((refused.code, pointers(&refused)), (Code::Invalid, vec![pointer]));
+    }
+    assert_eq!(a.app.endpoint(&tenant.by, before.id).await.unwrap(), before);
+});
+
+both_engines!(the_scope_of_an_endpoint_that_holds_an_event_stays, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let endpoint = made(&a, &tenant).await;
+    let scope = |scope| EndpointChange { dedup_scope: Some(scope), ..EndpointChange::default() };
+    let set = a.app.update_endpoint(&tenant.by, endpoint.id, scope(Some(DedupScope::Account))).await.unwrap();
+    assert_eq!(set.endpoint.dedup_scope, Some(DedupScope::Account));
+    a.hold_event(&tenant.by, endpoint.id).await;
+    let other = scope(Some(DedupScope::Endpoint));
+    let refused = problem(a.app.update_endpoint(&tenant.by, endpoint.id, other).await);
+    assert_eq!((refused.code, pointers(&refused)), (Code::Invalid, vec!["/dedup_scope"]));
+    let same = scope(Some(DedupScope::Account));
+    assert!(a.app.update_endpoint(&tenant.by, endpoint.id, same).await.is_ok());
+    let other_field = EndpointChange { enabled: Some(false), ..EndpointChange::default() };
+    assert!(a.app.update_endpoint(&tenant.by, endpoint.id, other_field).await.is_ok());
+});
+
+both_engines!(old_secrets_end_when_they_were_told_to, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let endpoint = made(&a, &tenant).await;
+    let hints = async || -> Vec<String> {
+        let now = a.app.endpoint(&tenant.by, endpoint.id).await.unwrap();
+        now.secrets.into_iter().map(|secret| secret.hint).collect()
+    };
+    a.t.clock.advance_seconds(1);
+    let second = secret("the-second-secret-2222", Retire::AfterSeconds(86_400));
+    a.app.add_secret(&tenant.by, endpoint.id, second, None).await.unwrap();
+    assert_eq!(hints().await, ["…6789", "…2222"]);
+    a.t.clock.advance_seconds(1);
+    // Another change can't let the first one live longer than it was given.
+    let third = secret("the-third-secret-3333", Retire::AfterSeconds(10 * 86_400));
+    a.app.add_secret(&tenant.by, endpoint.id, third, None).await.unwrap();
+    a.t.clock.advance_seconds(86_398);
+    assert_eq!(hints().await.len(), 3);
+    a.t.clock.advance_seconds(1);
+    assert_eq!(hints().await, ["…2222", "…3333"]);
+    assert_eq!(a.t.count("endpoint_secrets").await, 3);
+    let live = record(&a, &endpoint).await.unwrap().secrets;
+    assert_eq!(live.iter().filter(|secret| secret.is_live(a.app.clock.now())).count(), 2);
+    // The next change takes away what ended.
+    let fourth = secret("the-fourth-secret-4444", Retire::Never);
+    a.app.add_secret(&tenant.by, endpoint.id, fourth, None).await.unwrap();
+    assert_eq!(a.t.count("endpoint_secrets").await, 3);
+    let fifth = secret("the-fifth-secret-5555", Retire::AfterSeconds(0));
+    a.app.add_secret(&tenant.by, endpoint.id, fifth, None).await.unwrap();
+    assert_eq!(hints().await, ["…5555"]);
+});
+
+both_engines!(secrets_stay_in_the_order_of_the_request, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let secrets = (0..10).map(|number| Secret::new(format!("a-good-secret-{number:04}"))).collect();
+    let asked = NewEndpoint { secrets, ..github(CANARY) };
+    let made = a.app.create_endpoint(&tenant.by, asked, None).await.unwrap().value.endpoint;
+    let hints: Vec<String> = made.secrets.iter().map(|secret| secret.hint.clone()).collect();
+    assert_eq!(hints, (0..10).map(|number| format!("…{number:04}")).collect::<Vec<_>>());
+    assert_eq!(a.app.endpoint(&tenant.by, made.id).await.unwrap(), made);
+});
+
+both_engines!(an_endpoint_keeps_a_secret_and_holds_ten_at_most, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let endpoint = made(&a, &tenant).await;
+    let first = endpoint.secrets[0].id;
+    let refused = problem(a.app.delete_secret(&tenant.by, endpoint.id, first).await);
+    assert_eq!(refused.code, Code::Conflict);
+    for bad in ["", "  ", &"a".repeat(9_000)] {
+        let bad = secret(bad, Retire::AfterSeconds(0));
+        let refused = problem(a.app.add_secret(&tenant.by, endpoint.id, bad, None).await);
+        assert_eq!(pointers(&refused), ["/secret"]);
+    }
+    let too_long = secret("a-good-secret-1234", Retire::AfterSeconds(u32::MAX));
+    let refused = problem(a.app.add_secret(&tenant.by, endpoint.id, too_long, None).await);
+    assert_eq!(pointers(&refused), ["/retire_others_in_seconds"]);
+    assert_eq!(a.app.endpoint(&tenant.by, endpoint.id).await.unwrap(), endpoint);
+
+    for number in 2..=10 {
+        let new = secret(&format!("a-good-secret-{number:04}"), Retire::Never);
+        a.app.add_secret(&tenant.by, endpoint.id, new, None).await.unwrap();
+    }
+    let eleventh = secret("a-good-secret-0011", Retire::Never);
+    let refused = problem(a.app.add_secret(&tenant.by, endpoint.id, eleventh, None).await);
+    assert_eq!(pointers(&refused), ["/secret"]);
+    a.app.delete_secret(&tenant.by, endpoint.id, first).await.unwrap();
+    assert_eq!(a.app.endpoint(&tenant.by, endpoint.id).await.unwrap().secrets.len(), 9);
+    let again = problem(a.app.delete_secret(&tenant.by, endpoint.id, first).await);
+    assert_eq!(again, Problem::not_found("secret"));
+});
+
+both_engines!(a_deleted_endpoint_is_gone_and_its_secrets_too, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let endpoint = made(&a, &tenant).await;
+    a.app.delete_endpoint(&tenant.by, endpoint.id).await.unwrap();
+    assert_eq!(record(&a, &endpoint).await, None);
+    assert_eq!(a.t.count("endpoint_secrets").await, 0);
+    assert_eq!(a.t.count("endpoints").await, 1, "its receipts still name it");
+    let not_found = Problem::not_found("endpoint");
+    assert_eq!(problem(a.app.endpoint(&tenant.by, endpoint.id).await), not_found);
+    assert_eq!(problem(a.app.delete_endpoint(&tenant.by, endpoint.id).await), not_found);
+    assert!(a.app.endpoints(&tenant.by, None, 50).await.unwrap().is_empty());
+});
+
+both_engines!(a_repeated_post_gets_the_first_answer_and_makes_nothing, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let create = async |by: &By, body: &str| a.app.create_endpoint(by, github(CANARY), repeat(body)).await;
+    let first = create(&tenant.by, "{1}").await.unwrap();
+    assert!(!first.repeated);
+    a.t.clock.advance_seconds(24 * 3_600);
+    let second = create(&tenant.by, "{1}").await.unwrap();
+    assert!(second.repeated);
+    assert_eq!(second.value, first.value);
+    let other = problem(create(&tenant.by, "{2}").await);
+    assert_eq!(other.code, Code::Invalid);
+    assert_eq!(a.t.count("endpoints").await, 1);
+
+    // A day and a second later the key is free.
+    a.t.clock.advance_seconds(1);
+    let third = create(&tenant.by, "{2}").await.unwrap();
+    assert!(!third.repeated && third.value.endpoint.id != first.value.endpoint.id);
+    assert!(create(&tenant.by, "{2}").await.unwrap().repeated);
+    assert_eq!((a.t.count("endpoints").await, a.t.count("idempotency_keys").await), (2, 1));
+
+    // Another API key of the same tenant, and another tenant, have keys of their own.
+    let every = crate::api_keys::NewApiKey {
+        name: "second".to_owned(),
+        scopes: tenant.by.principal.scopes,
+        expires_at: None,
+    };
+    let made = a.app.create_api_key(&tenant.by, every, None).await.unwrap().value;
+    let colleague = By { principal: a.app.authenticate(made.key.expose()).await.unwrap(), request_id: None };
+    assert!(!create(&colleague, "{2}").await.unwrap().repeated);
+    assert!(!create(&a.tenant("other").await.by, "{2}").await.unwrap().repeated);
+    assert_eq!(a.app.expire_kept_answers(a.app.clock.now()).await.unwrap(), 0);
+    a.t.clock.advance_seconds(24 * 3_600 + 1);
+    assert_eq!(a.app.expire_kept_answers(a.app.clock.now()).await.unwrap(), 3);
+});
+
+both_engines!(of_twenty_equal_posts_at_once_one_makes_something, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let other_node = a.second_node().await;
+    let posts = (0..20).map(|number| {
+        let app = if number % 2 == 0 { a.app.clone() } else { other_node.clone() };
+        let by = tenant.by.clone();
+        tokio::spawn(async move { app.create_endpoint(&by, github(CANARY), repeat("{}")).await.unwrap() })
+    });
+    let posts: Vec<_> = posts.collect();
+    let mut answers = Vec::new();
+    for post in posts {
+        answers.push(post.await.unwrap());
+    }
+    assert_eq!(answers.iter().filter(|answer| !answer.repeated).count(), 1);
+    assert!(answers.iter().all(|answer| answer.value == answers[0].value));
+    assert_eq!(a.t.count("endpoints").await, 1);
+    assert_eq!(a.t.count("audit_log WHERE action = 'endpoint.create'").await, 1);
+});
+
+both_engines!(pages_follow_each_other_from_the_newest_on, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        all.insert(0, made(&a, &tenant).await.id);
+        a.t.clock.advance_seconds(1);
+    }
+    let mut seen = Vec::new();
+    while let page @ [.., last] =
+        &a.app.endpoints(&tenant.by, seen.last().map(|id: &EndpointId| id.0), 2).await.unwrap()[..]
+    {
+        assert!(page.len() <= 2 && page.last() == Some(last));
+        seen.extend(page.iter().map(|endpoint| endpoint.id));
+    }
+    assert_eq!(seen, all);
+});
+
+both_engines!(every_change_tells_commits_that_something_changed, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let version = async || a.t.number("SELECT config_version FROM tenants").await;
+    let before = version().await;
+    let endpoint = made(&a, &tenant).await;
+    let created = version().await;
+    a.app.delete_endpoint(&tenant.by, endpoint.id).await.unwrap();
+    assert!(before < created && created < version().await);
+});

@@ -1,0 +1,196 @@
+//! Changing an endpoint by a JSON merge. What the change makes of it passes the same rules as a new
+//! one, in the transaction that writes it, so that two changes at once can't make what neither may.
+
+use restante_core::id::EndpointId;
+use restante_core::problem::Problem;
+use restante_core::seal::{NONCE_BYTES, Place, TenantKeyset};
+use restante_core::time::Timestamp;
+use restante_store::control::endpoints::EndpointRow;
+use restante_store::control::secrets::SecretRow;
+use restante_store::control::{audit, endpoints, secrets, tenants};
+use restante_store::{Conn, StoreError};
+use serde_json::json;
+
+use super::merge::merge;
+use super::read::not_found;
+use super::shown::Options;
+use super::{EndpointChange, Noted, Notice, check, shown};
+use crate::{App, By};
+
+impl App {
+    /// Changes an endpoint and gives it as it is then.
+    ///
+    /// # Errors
+    /// Not found, also when it is another tenant's; or a [`Problem`] that names every field at fault.
+    /// Then nothing was changed.
+    pub async fn update_endpoint(
+        &self,
+        by: &By,
+        id: EndpointId,
+        change: EndpointChange,
+    ) -> Result<Noted, StoreError> {
+        let keys = self.tenant_keys(by.tenant()).await?;
+        let now = self.clock.now();
+        let (tenant, by) = (by.tenant(), by.clone());
+        let app = self.clone();
+        let noted = self
+            .store
+            .write(move |conn| {
+                Box::pin(async move {
+                    tenants::config_changed(conn, tenant).await?;
+                    let before = endpoints::get(conn, tenant, id).await?.ok_or_else(not_found)?;
+                    let secrets = secrets::of_endpoint(conn, tenant, id).await?;
+                    let merged =
+                        Merge { app: &app, keys: &keys, secrets: &secrets, nonce: app.random.bytes(), now };
+                    let (mut after, notices, changed) = merged.apply(&before, change)?;
+                    if changed.contains(&"dedup_scope") {
+                        refuse_while_it_holds_events(conn, &by, &keys, &before, &after).await?;
+                    }
+                    if !changed.is_empty() {
+                        after.updated_at = now;
+                        endpoints::update(conn, tenant, &after).await?;
+                        let detail = json!({ "changed": changed });
+                        let line = by.audit(&*app.random, now, "endpoint.update", id.to_string(), &detail);
+                        audit::insert(conn, tenant, line).await?;
+                    }
+                    Ok(Noted { endpoint: shown::endpoint(&app, &keys, after, &secrets, now)?, notices })
+                })
+            })
+            .await?;
+        self.targets.forget(id);
+        Ok(noted)
+    }
+}
+
+/// The scope is part of an event's key. With another scope, what was an event before would come in
+/// as another one.
+async fn refuse_while_it_holds_events(
+    conn: &mut Conn<'_>,
+    by: &By,
+    keys: &TenantKeyset,
+    before: &EndpointRow,
+    after: &EndpointRow,
+) -> Result<(), StoreError> {
+    let provider = check::provider(&before.provider).map_err(Problem::fields)?;
+    let options = Options::read(keys, after)?.whole();
+    // What the catalogue knows and the same in words are one scope.
+    let usual = check::options(provider, &options).ok().map(|scheme| scheme.default_dedup_scope());
+    let same = before.dedup_scope.or(usual) == after.dedup_scope.or(usual);
+    if !same && endpoints::holds_event(conn, by.tenant(), before.id).await? {
+        return Err(Problem::field(
+            "/dedup_scope",
+            "The endpoint already holds events, and another scope would let them in a second time. \
+             Make another endpoint with the scope that you want.",
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// What a change is merged into, and with what.
+struct Merge<'a> {
+    app: &'a App,
+    keys: &'a TenantKeyset,
+    secrets: &'a [SecretRow],
+    nonce: [u8; NONCE_BYTES],
+    now: Timestamp,
+}
+
+impl Merge<'_> {
+    /// The row as it would be, what is unusual about it, and which fields differ.
+    fn apply(
+        &self,
+        before: &EndpointRow,
+        change: EndpointChange,
+    ) -> Result<(EndpointRow, Vec<Notice>, Vec<&'static str>), StoreError> {
+        let mut after = before.clone();
+        let mut errors = Vec::new();
+        let mut notices = Vec::new();
+        if change.provider.is_some_and(|provider| provider != before.provider) {
+            errors.extend(check::fault(
+                "/provider",
+                "The provider of an endpoint can't change. Make another endpoint for the other provider.",
+            ));
+        }
+        if let Some(name) = change.name {
+            errors.extend(check::name(&name).err().unwrap_or_default());
+            after.name = name;
+        }
+        if let Some(bytes) = change.max_body_bytes {
+            let ceiling = self.app.settings.body_bytes_ceiling;
+            errors.extend(check::max_body_bytes(bytes, ceiling).err().unwrap_or_default());
+            after.max_body_bytes = bytes;
+        }
+        if let Some(policy) = change.retention {
+            errors.extend(check::retention(policy.as_ref()).err().unwrap_or_default());
+        }
+        if let Some(scope) = change.dedup_scope {
+            after.dedup_scope = scope;
+        }
+        if let Some(enabled) = change.enabled {
+            after.enabled = enabled;
+        }
+        let mut options_changed = false;
+        if let Some(patch) = change.options {
+            let present = Options::read(self.keys, before)?.whole();
+            let mut wanted = present.clone();
+            match patch {
+                Some(patch) => merge(&mut wanted, patch),
+                None => wanted.clear(),
+            }
+            options_changed = wanted != present;
+            if options_changed {
+                match self.options(before, wanted) {
+                    Ok((options, faults)) => {
+                        after.options = options.stored();
+                        let place = Place::endpoint_options(before.id);
+                        after.options_sealed = options.sealed(self.keys, &place, self.nonce);
+                        notices = faults;
+                    }
+                    Err(faults) => errors.extend(faults?),
+                }
+            }
+        }
+        if !errors.is_empty() {
+            return Err(Problem::fields(errors).into());
+        }
+        let changed = [
+            ("name", before.name != after.name),
+            ("options", options_changed),
+            ("dedup_scope", before.dedup_scope != after.dedup_scope),
+            ("max_body_bytes", before.max_body_bytes != after.max_body_bytes),
+            ("enabled", before.enabled != after.enabled),
+        ];
+        let changed = changed.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
+        Ok((after, notices, changed))
+    }
+
+    /// Options that the endpoint's secrets can still be used with. The inner error is the tenant's to
+    /// mend, the outer one ours.
+    #[expect(clippy::type_complexity, reason = "two kinds of error that must not be mixed up")]
+    fn options(
+        &self,
+        before: &EndpointRow,
+        wanted: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<(Options, Vec<Notice>), Result<Vec<Notice>, StoreError>> {
+        let provider = check::provider(&before.provider).map_err(Ok)?;
+        let options = Options::split(provider, wanted);
+        let scheme = check::options(provider, &options.whole()).map_err(Ok)?;
+        let mut notices = Vec::new();
+        for row in self.secrets.iter().filter(|row| shown::is_live(row, self.now)) {
+            let secret = shown::open_secret(self.keys, row).map_err(Err)?;
+            match check::secret(&scheme, &secret, "/options") {
+                Ok((_, found)) => notices.extend(found),
+                Err(faults) => {
+                    let detail = faults.into_iter().next().map(|fault| fault.detail).unwrap_or_default();
+                    let hint = &row.hint;
+                    return Err(Ok(check::fault(
+                        "/options",
+                        format!("With these options the secret {hint} can't be used: {detail}"),
+                    )));
+                }
+            }
+        }
+        Ok((options, notices))
+    }
+}
