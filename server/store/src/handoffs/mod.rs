@@ -27,3 +27,6 @@ pub use replay::{NewReplay, ReplayRecord, replay, replays_by_id, replays_of_rece
 pub use settle::{NewSettlement, SettlementRecord, settle, settlements_of_receipt};
 #[cfg(test)]
 pub(crate) use sql::ALL;
+
+#[cfg(test)]
+pub(crate) mod tests;
