@@ -7,12 +7,14 @@ pub mod consumers;
 pub mod control;
 mod deliveries;
 mod engine;
+pub mod events;
 mod failpoint;
 mod group;
 pub mod handoffs;
 mod probe;
 pub mod refusals;
 mod rollups;
+pub mod stats;
 mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -12,10 +12,12 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::consumers::ALL,
         crate::deliveries::ALL,
         crate::engine::ALL,
+        crate::events::ALL,
         crate::handoffs::ALL,
         crate::probe::ALL,
         crate::refusals::ALL,
         crate::rollups::ALL,
+        crate::stats::ALL,
     ];
     alone.into_iter().flatten().copied().chain(crate::control::all_statements()).collect()
 }
