@@ -1,6 +1,7 @@
 //! The only crate that knows a database. Every function takes the tenant first; every statement is
 //! registered, so that tests can prepare it on both engines and look for the tenant in it.
 
+mod announce;
 #[cfg(test)]
 mod conformance;
 pub mod consumers;

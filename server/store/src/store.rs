@@ -5,9 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use restante_core::id::ConsumerId;
 use restante_core::time::{Clock, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::announce::Announcer;
 use crate::deliveries::{Committed, Delivery};
 use crate::engine::{Conn, Engine, Options, Pools, StoreError};
 use crate::group::{self, Job, Work};
@@ -35,6 +37,7 @@ struct Inner {
     /// The time that statements see in place of the database's own; only tests set it.
     clock: Option<Arc<dyn Clock>>,
     fatal: watch::Receiver<Option<String>>,
+    announcer: Announcer,
 }
 
 impl std::fmt::Debug for Store {
@@ -65,7 +68,11 @@ impl Store {
         let (queue, waiting) = mpsc::channel(QUEUE_RECORDS);
         let (fatal_sender, fatal) = watch::channel(None);
         group::start(&pools, waiting, clock.clone(), fatal_sender).await?;
-        Ok(Self { inner: Arc::new(Inner { pools, queue, clock, fatal }) })
+        let announcer = match &pools {
+            Pools::Sqlite { .. } => Announcer::silent(),
+            Pools::Postgres { pool } => Announcer::start(pool.clone()),
+        };
+        Ok(Self { inner: Arc::new(Inner { pools, queue, clock, fatal, announcer }) })
     }
 
     /// Which database this is.
@@ -112,7 +119,24 @@ impl Store {
             })?
             .map_err(|_| stopped())?;
         permit.send(Work::Delivery(Box::new(delivery), answer));
-        answered.await.map_err(|_| stopped())?
+        let committed = answered.await.map_err(|_| stopped())??;
+        self.announce(&committed.wake);
+        Ok(committed)
+    }
+
+    /// Tells other nodes that these consumers have something to claim. A commit of deliveries does
+    /// so by itself; other writes call this after their commit.
+    pub fn announce(&self, consumers: &[ConsumerId]) {
+        self.inner.announcer.announce(consumers);
+    }
+
+    /// Hears of other nodes which consumers have something to claim, for as long as it is polled.
+    /// What is said may get lost, so who waits has to look again all the same.
+    pub async fn listen(&self, wake: impl Fn(ConsumerId)) {
+        match &self.inner.pools {
+            Pools::Sqlite { .. } => std::future::pending().await,
+            Pools::Postgres { pool } => self.inner.announcer.listen(pool, wake).await,
+        }
     }
 
     /// Runs a write in a transaction of its own and commits it. An error of the closure rolls it back.
