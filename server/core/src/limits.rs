@@ -46,6 +46,8 @@ pub const POINTER_STEPS_MAX: usize = 64;
 pub const SOURCES_MAX: usize = 60;
 /// Nesting of `join` and `first`.
 pub const SOURCE_DEPTH_MAX: usize = 8;
+/// Fields of a form body or a query string that are read.
+pub const FORM_FIELDS_MAX: usize = 4_096;
 /// A signature, time or token header that is longer is malformed.
 pub const SIGNATURE_HEADER_BYTES_MAX: usize = 1_024;
 /// Entries of a signature header that are compared; rotation needs two or three.

@@ -29,9 +29,6 @@ pub(crate) struct Entry {
     pub(crate) methods: Vec<String>,
     /// The largest body that the provider documents, in bytes.
     pub(crate) body_bytes_max: Stated<u64>,
-    /// The prefixes of header names for which the rules stand; `{family}` in a rule is each of them in turn.
-    #[serde(default)]
-    pub(crate) families: Vec<String>,
     /// The option that describes the sender, for the entry that serves senders the catalogue lacks.
     #[serde(default)]
     pub(crate) described_by: Option<String>,

@@ -47,7 +47,7 @@ impl Provider {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", files.slug);
         let mut table: toml::Table =
             files.provider.parse().map_err(|error: toml::de::Error| wrong(&error))?;
-        let families = families(&table);
+        let families = families(table.remove("families")).map_err(|error| wrong(&error))?;
         let verify = expand(&mut table, "verify", &families);
         let event = expand(&mut table, "event", &families);
         let mut entry: Entry = table.try_into().map_err(|error: toml::de::Error| wrong(&error))?;
@@ -138,9 +138,9 @@ impl Provider {
     }
 }
 
-fn families(table: &toml::Table) -> Vec<String> {
-    let listed = table.get("families").and_then(toml::Value::as_array);
-    listed.into_iter().flatten().filter_map(|family| family.as_str().map(str::to_owned)).collect()
+/// The prefixes of header names for which an entry's rules stand: `{family}` in a rule is each in turn.
+fn families(value: Option<toml::Value>) -> Result<Vec<String>, toml::de::Error> {
+    value.map_or_else(|| Ok(Vec::new()), toml::Value::try_into)
 }
 
 /// Writes each rule of a list that says `{family}` once for each family, and tells whose it is.

@@ -14,7 +14,7 @@ use super::source::{Condition, Source};
 use super::template::Part;
 use super::verify_rule::{Algorithm, HandshakeRule, TimestampPlace, VerifyRule};
 use super::{CheckedSecret, DedupScope, ReplyTable, SuccessBody, custom, options, secret};
-use crate::identity::{Events, Plan, Read, Test};
+use crate::identity::{Events, Plan, Read, Test, repaired};
 use crate::problem::FieldError;
 
 /// A provider together with an endpoint's options, checked and compiled once.
@@ -174,6 +174,11 @@ impl Scheme {
     /// Headers whose value is itself the credential, in lower case: kept and handed out as `[removed]`.
     pub fn credential_headers(&self) -> &[String] {
         &self.credential_headers
+    }
+
+    /// The event key of a receipt that waited for repair, from the id and type that a person read.
+    pub fn repaired_key(&self, event_id: &str, event_type: Option<&str>) -> String {
+        repaired(&self.events, event_id, event_type)
     }
 
     /// What the catalogue knows of the provider's ids.

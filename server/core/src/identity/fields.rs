@@ -3,11 +3,16 @@
 
 use std::borrow::Cow;
 
+use crate::limits::FORM_FIELDS_MAX;
 use crate::request::Request;
 
 /// Fields in the order in which they were sent.
 #[derive(Debug, Default)]
-pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, [u8]>, Cow<'a, [u8]>)>);
+pub(crate) struct Fields<'a> {
+    pub(crate) list: Vec<(Cow<'a, [u8]>, Cow<'a, [u8]>)>,
+    /// There were more than are read.
+    pub(crate) cut: bool,
+}
 
 /// A field's value, and whether it stands again with another value.
 pub(crate) struct Field<'a> {
@@ -17,12 +22,13 @@ pub(crate) struct Field<'a> {
 
 impl<'a> Fields<'a> {
     pub(crate) fn parse(raw: &'a [u8]) -> Self {
-        let fields = raw.split(|&byte| byte == b'&').filter(|part| !part.is_empty()).map(|part| {
+        let mut parts = raw.split(|&byte| byte == b'&').filter(|part| !part.is_empty());
+        let list = parts.by_ref().take(FORM_FIELDS_MAX).map(|part| {
             let at = part.iter().position(|&byte| byte == b'=');
             let (name, value) = at.map_or((part, &b""[..]), |at| (&part[..at], &part[at + 1..]));
             (decode(name), decode(value))
         });
-        Self(fields.collect())
+        Self { list: list.collect(), cut: parts.next().is_some() }
     }
 
     /// The fields of a body that can be a form. One that begins like JSON or XML is none, whatever its
@@ -42,7 +48,7 @@ impl<'a> Fields<'a> {
     /// The first value of a field.
     pub(crate) fn first(&self, name: &str) -> Option<Field<'_>> {
         let mut values =
-            self.0.iter().filter(|(known, _)| **known == *name.as_bytes()).map(|(_, value)| value);
+            self.list.iter().filter(|(known, _)| **known == *name.as_bytes()).map(|(_, value)| value);
         let value = values.next()?;
         Some(Field { value, ambiguous: values.any(|other| other != value) })
     }
@@ -52,13 +58,14 @@ fn decode(raw: &[u8]) -> Cow<'_, [u8]> {
     if !raw.iter().any(|byte| matches!(byte, b'+' | b'%')) {
         return Cow::Borrowed(raw);
     }
+    let digit = |at: usize| raw.get(at).and_then(|&byte| char::from(byte).to_digit(16));
     let mut out = Vec::with_capacity(raw.len());
     let mut at = 0;
     while let Some(&byte) = raw.get(at) {
-        let pair = if byte == b'%' { raw.get(at + 1..at + 3) } else { None };
-        match pair.and_then(|pair| hex::decode(pair).ok()) {
+        let pair = if byte == b'%' { digit(at + 1).zip(digit(at + 2)) } else { None };
+        match pair.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()) {
             Some(decoded) => {
-                out.extend(decoded);
+                out.push(decoded);
                 at += 3;
             }
             None => {

@@ -21,7 +21,7 @@ pub(crate) use key::{bounded, join, shown};
 pub(crate) use moment::signed as signed_time;
 pub(crate) use plan::Plan;
 pub(crate) use reader::{Read, Reader, Test};
-pub(crate) use rules::{Events, Greeting};
+pub(crate) use rules::{Events, Greeting, repaired};
 pub(crate) use text::Text;
 
 use crate::catalogue::DedupScope;

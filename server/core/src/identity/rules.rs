@@ -1,7 +1,9 @@
 //! Event rules, compiled once for an endpoint: each with the plan that one pass over the document follows.
 
+use super::key::{bounded, join};
 use super::plan::Plan;
 use super::reader::{Read, Test};
+use super::text::Text;
 use crate::catalogue::{
     DedupScope, EventRule, HandshakeRule, ItemRule, KeyName, KeyPart, OrNone, ScopeRule, Source, TimeUnit,
 };
@@ -145,6 +147,26 @@ fn compile_item(rule: &ItemRule, plan: &mut Plan) -> Item {
 fn any(rule: &EventRule, fits: impl Fn(&Source) -> bool + Copy) -> bool {
     let conditions = rule.when.iter().map(|condition| &condition.source);
     conditions.chain(rule.items.iter().flat_map(ItemRule::sources)).any(|source| source.any(fits))
+}
+
+/// The key of an event whose id a person has read and told, as its rule would have made it.
+pub(crate) fn repaired(rules: &[Events], id: &str, event_type: Option<&str>) -> String {
+    let named = |item: &&Item| item.unique_by.iter().flatten().any(|part| matches!(part, Part::Id));
+    let parts =
+        rules.iter().flat_map(|rule| &rule.items).find(named).and_then(|item| item.unique_by.as_ref());
+    let (id, event_type) = (Text::new(id), event_type.filter(|text| !text.is_empty()).map(Text::new));
+    let values: Vec<Option<&Text<'_>>> = match parts {
+        None => vec![Some(&id)],
+        Some(parts) => parts
+            .iter()
+            .map(|part| match part {
+                Part::Id => Some(&id),
+                Part::Type => event_type.as_ref(),
+                Part::Account | Part::OccurredAt | Part::Read(_) => None,
+            })
+            .collect(),
+    };
+    bounded(&join(values.into_iter()))
 }
 
 /// Every header that a rule names: none of them may stand twice with different values.

@@ -5,15 +5,12 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::entries::{self, Entry};
-use super::explain;
 use super::headers::{missing, there};
 use super::signed::{self, Signed};
-use super::{Endpoint, Reason, Rejection, reject, shorten};
-use crate::catalogue::{
-    Algorithm, Check, Key, Material, Part, Signature, SignatureRule, TimestampPlace, TimestampRule, base64,
-};
-use crate::identity::{self, Fields, Read, Text};
+use super::signing_time::{fresh, signing_time};
+use super::{Endpoint, Reason, Rejection, credential, entries, explain, reject, shorten};
+use crate::catalogue::{Algorithm, Check, Key, Material, Part, Signature, SignatureRule};
+use crate::identity::Fields;
 use crate::limits::SIGNATURE_HEADER_BYTES_MAX;
 use crate::request::Request;
 use crate::time::Timestamp;
@@ -54,7 +51,7 @@ pub(super) fn pass(
     }
     let value = there(&request.headers, &rule.header).unwrap_or_default();
     if rule.signatures.iter().any(|signature| signature.algorithm.is_credential()) {
-        return credential(endpoint, check, value);
+        return credential::pass(endpoint, check, value);
     }
     if value.len() > SIGNATURE_HEADER_BYTES_MAX || !value.is_ascii() {
         return refuse(
@@ -89,7 +86,7 @@ pub(super) fn pass(
             None => {
                 return refuse(
                     Reason::SignatureMismatch,
-                    "The signature is over the fields of a form, and the body has none.".into(),
+                    "The signature is over the fields of a form, and the body has none, or too many.".into(),
                 );
             }
         }
@@ -113,89 +110,6 @@ pub(super) fn pass(
         fresh(endpoint, time, at, now)?;
     }
     Ok(Passed { signed_at, key_index: Some(key_index) })
-}
-
-/// The time of signing, as sent and as a moment. Where the scheme has none: nothing.
-fn signing_time(
-    endpoint: &Endpoint<'_>,
-    check: &Check,
-    request: &Request,
-    value: &str,
-    body: &[u8],
-) -> Result<Option<(String, Timestamp)>, Rejection> {
-    let Some(time) = &check.rule.timestamp.0 else { return Ok(None) };
-    let refuse = |reason, text: String| Err(reject(endpoint, reason, text));
-    let (text, place) = match &time.place {
-        TimestampPlace::Header(name) => {
-            let bytes = there(&request.headers, name).unwrap_or_default();
-            (String::from_utf8_lossy(bytes).into_owned(), format!("the header {name}"))
-        }
-        TimestampPlace::Entry(prefix) => match entries::entry(&check.rule, value, prefix) {
-            Entry::One(text) => {
-                (text.to_owned(), format!("the entry {prefix} of the header {}", check.rule.header))
-            }
-            Entry::Missing => {
-                return refuse(
-                    Reason::TimestampMissing,
-                    format!(
-                        "The header {} has no entry that begins with {prefix}, where the time of signing stands.",
-                        check.rule.header
-                    ),
-                );
-            }
-            Entry::Differing => {
-                return refuse(
-                    Reason::AmbiguousHeader,
-                    format!(
-                        "The header {} has several entries {prefix} with different values.",
-                        check.rule.header
-                    ),
-                );
-            }
-        },
-        TimestampPlace::Json(_) => {
-            let inflated = match identity::decode(
-                request.headers.first("content-encoding"),
-                body,
-                endpoint.body_bytes_max,
-            ) {
-                identity::Decoded::Bytes(bytes) if std::ptr::eq(body, &*request.body) => Some(bytes),
-                _ => None,
-            };
-            match time_in_json(check, inflated.as_deref().unwrap_or(body)) {
-                Some(text) => (text, "the body".into()),
-                None => {
-                    return refuse(
-                        Reason::TimestampMissing,
-                        "The time of signing should stand in the body, and can't be found there.".into(),
-                    );
-                }
-            }
-        }
-    };
-    match identity::signed_time(text.as_bytes(), time.unit) {
-        Some(at) => Ok(Some((text, at))),
-        None => refuse(
-            Reason::MalformedTimestamp,
-            format!(
-                "The time of signing in {place} is “{}”, which is not {}.{}",
-                shorten(&text),
-                explain::unit(time.unit),
-                explain::other_unit(&text, time.unit)
-            ),
-        ),
-    }
-}
-
-fn time_in_json(check: &Check, document: &[u8]) -> Option<String> {
-    let (plan, read) = check.time_in_json.as_ref()?;
-    let scan = identity::scan(document, plan).ok()?;
-    let Read::Whole(slot) = read else { return None };
-    // A time that stands twice could be read one way here and another way by the application.
-    if scan.ambiguous {
-        return None;
-    }
-    Text::from_token(document, scan.unstarred(plan, *slot)?).map(|text| text.text.into_owned())
 }
 
 /// The algorithm that the request asks for, where the scheme lets it: only one that the endpoint takes.
@@ -303,44 +217,6 @@ fn public_matches(key: &ParsedPublicKey, algorithm: Algorithm, message: &[u8], s
             .is_ok_and(|fixed| fixed.verify_sig(message, signature).is_ok())
 }
 
-/// The header holds the token, or user and password, itself.
-fn credential(endpoint: &Endpoint<'_>, check: &Check, value: &[u8]) -> Result<Passed, Rejection> {
-    for signature in &check.rule.signatures {
-        let offered = match signature.algorithm {
-            Algorithm::Basic => basic(value),
-            _ => offered(check, signature, value),
-        };
-        for (number, key) in endpoint.keys.iter().enumerate() {
-            let Some(right) = key.bytes() else { continue };
-            let mut found = subtle::Choice::from(0);
-            for one in &offered {
-                found |= one.as_slice().ct_eq(right);
-            }
-            if found.into() {
-                return Ok(Passed { signed_at: None, key_index: Some(number) });
-            }
-        }
-    }
-    Err(reject(endpoint, Reason::TokenMismatch, explain::credential(check, value)))
-}
-
-fn offered(check: &Check, signature: &SignatureRule, value: &[u8]) -> Vec<Vec<u8>> {
-    let cut = |entry: &[u8]| entry.strip_prefix(signature.prefix.as_bytes()).map(<[u8]>::to_vec);
-    match (&check.rule.separator, std::str::from_utf8(value)) {
-        (Some(_), Ok(text)) => {
-            let entries = entries::entries(&check.rule, text).filter_map(|entry| cut(entry.as_bytes()));
-            entries.take(crate::limits::SIGNATURES_COMPARED_MAX).collect()
-        }
-        _ => cut(value).into_iter().collect(),
-    }
-}
-
-fn basic(value: &[u8]) -> Vec<Vec<u8>> {
-    let scheme = value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"basic "));
-    let text = value.get(6..).filter(|_| scheme);
-    text.and_then(|text| base64(text.trim_ascii())).into_iter().collect()
-}
-
 /// A digest of the body that stands among the signed bytes has to be the body's.
 fn body_hash(held: &Held<'_>) -> Result<(), Rejection> {
     let Some(hash) = &held.check.rule.body_hash else { return Ok(()) };
@@ -357,23 +233,4 @@ fn body_hash(held: &Held<'_>) -> Result<(), Rejection> {
             hash.query
         ),
     ))
-}
-
-/// Whole seconds, both ways, the bound included.
-fn fresh(
-    endpoint: &Endpoint<'_>,
-    rule: &TimestampRule,
-    at: Timestamp,
-    now: Timestamp,
-) -> Result<(), Rejection> {
-    let own = endpoint.scheme.settings.tolerance_seconds;
-    let Some(tolerance) = own.or(rule.tolerance_seconds.value().copied()) else { return Ok(()) };
-    if now.seconds().abs_diff(at.seconds()) <= tolerance {
-        return Ok(());
-    }
-    let age = now.seconds().saturating_sub(at.seconds());
-    let mut rejection =
-        reject(endpoint, Reason::TimestampOutOfTolerance, explain::age(at, now, age, tolerance));
-    rejection.age_seconds = Some(age);
-    Err(rejection)
 }

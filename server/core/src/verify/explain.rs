@@ -139,7 +139,7 @@ impl<'h> Search<'h> {
 
     fn body(&mut self) -> Option<String> {
         let signed = self.held.signed;
-        if !signed.template.has(&Part::Body) {
+        if !signed.template.has(&Part::Body) || signed.body.len() > reshape::BODY_BYTES_MAX {
             return None;
         }
         let with = |end: &[u8]| [signed.body, end].concat();

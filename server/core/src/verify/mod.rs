@@ -2,6 +2,7 @@
 //! Nothing here reads or writes anything else, and no input panics.
 
 mod check;
+mod credential;
 mod entries;
 mod explain;
 mod handshake;
@@ -11,10 +12,11 @@ mod reshape;
 mod sample;
 mod sign;
 mod signed;
+mod signing_time;
 mod verdict;
 
 pub use lines::verdict_line;
-pub use sign::{SignRequest, SignedRequest, sign};
+pub use sign::{SignRequest, SignedRequest, sample, sign};
 pub use verdict::{
     Accepted, EventKey, Handshake, Item, PublicReason, Reason, Rejection, Reply, Slice, Verdict, Weak,
 };
@@ -114,6 +116,21 @@ fn verified(endpoint: &Endpoint<'_>, request: &Request, now: Timestamp) -> Resul
             batch,
         }),
     })
+}
+
+/// Reads the events of a request that came by another road than the sender's: a sample that can't be
+/// signed because only a public key is held, or what reconciliation has fetched. Nothing is verified.
+pub fn identify_unverified(endpoint: &Endpoint<'_>, request: &Request) -> Accepted {
+    let check = endpoint.scheme.checks.first();
+    let family = check.and_then(|check| check.rule.family);
+    let place = Place { endpoint_id: endpoint.endpoint_id, dedup_scope: endpoint.dedup_scope };
+    let found = identity::identify(&endpoint.scheme.events, family, &place, request, None);
+    let (items, decoded, batch) = match found {
+        Identified::Events { items, decoded, batch } => (items, decoded, batch),
+        Identified::Greeting { .. } => (Vec::new(), None, false),
+    };
+    let weak = check.map_or_else(Vec::new, |check| check.rule.weak.clone());
+    Accepted { items, signed_at: None, weak, key_index: None, decoded, batch }
 }
 
 fn inflate(

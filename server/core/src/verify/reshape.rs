@@ -3,8 +3,8 @@
 
 use crate::catalogue::base64;
 
-/// The largest body that is written anew.
-const BODY_BYTES_MAX: usize = 256 * 1024;
+/// The largest body that is tried in other shapes.
+pub(super) const BODY_BYTES_MAX: usize = 256 * 1024;
 
 /// Every CR LF as LF.
 pub(super) fn unix_lines(body: &[u8]) -> Vec<u8> {
@@ -19,7 +19,7 @@ pub(super) fn unix_lines(body: &[u8]) -> Vec<u8> {
 
 /// The same JSON with the white space of the usual libraries: none, spaces after commas and colons, two or four spaces of indent.
 pub(super) fn serialisations(body: &[u8]) -> Vec<Vec<u8>> {
-    if body.len() > BODY_BYTES_MAX || !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
+    if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return Vec::new();
     }
     vec![spaced(body, ",", ":"), spaced(body, ", ", ": "), indented(body, 2), indented(body, 4)]

@@ -4,10 +4,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::Endpoint;
 use super::sample::{self, Values};
 use super::signed::{self, Signed};
-use super::{Endpoint, headers};
-use crate::catalogue::{Algorithm, Check, Encoding, Key, Part, SignatureRule, TimeUnit, TimestampPlace};
+use crate::catalogue::{
+    Algorithm, Check, Encoding, Key, Part, Scheme, SignatureRule, TimeUnit, TimestampPlace,
+};
 use crate::request::{HeaderList, Request};
 use crate::time::Timestamp;
 
@@ -59,33 +61,72 @@ impl SignedRequest {
 pub fn sign(endpoint: &Endpoint<'_>, request: &SignRequest<'_>) -> Result<SignedRequest, String> {
     let scheme = endpoint.scheme;
     let key = endpoint.keys.first().ok_or("The endpoint has no secret to sign with.")?;
-    let allowed = |check: &Check| {
-        let named = check.rule.algorithm_named_by.as_ref();
-        named
-            .and_then(|named| scheme.settings.lists.get(&named.allowed_option))
-            .and_then(|list| list.first())
-            .cloned()
+    let fits = |check: &Check, one: &SignatureRule| {
+        can_make(key, one) && (one.named.is_none() || one.named.as_deref() == named(scheme, check))
     };
-    // A rule with conditions is for unusual requests; the one without is for the sample.
-    let rules = scheme.checks.iter().filter(|check| check.when.is_empty());
-    let fits = |check: &&Check, one: &SignatureRule| {
-        let named = allowed(check);
-        let default = check.rule.algorithm_named_by.as_ref().map(|named| named.default.clone());
-        can_make(key, one) && (one.named.is_none() || one.named == named.or(default))
-    };
-    let found = rules
-        .into_iter()
-        .find_map(|check| Some((check, check.rule.signatures.iter().find(|one| fits(&check, one))?)));
+    let found = plain_checks(scheme)
+        .find_map(|check| Some((check, check.rule.signatures.iter().find(|one| fits(check, one))?)));
     let (check, signature) = found.ok_or(
         "This sender signs with a private key, and the endpoint holds only the public one, so nothing can be signed in its name.",
     )?;
+    let (mut made, timestamp) = unsigned(scheme, check, request)?;
+    let list = HeaderList(
+        made.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.clone().into())).collect(),
+    );
+    let form = if check.rule.signed.has(&Part::Form) { signed::form(&made.body) } else { None };
+    let signed = Signed {
+        template: &check.rule.signed,
+        body: &made.body,
+        timestamp: timestamp.as_bytes(),
+        method: &made.method,
+        url: &signed::url(endpoint.registered_url(), None),
+        headers: &list,
+        form: form.as_deref().unwrap_or_default(),
+    };
+    let value = value(key, signature, &signed).ok_or("The endpoint's secret can't sign.")?;
+    let value = match (&check.rule.separator, check.rule.timestamp.0.as_ref().map(|time| &time.place)) {
+        (Some(separator), Some(TimestampPlace::Entry(prefix))) => {
+            format!("{prefix}{timestamp}{separator}{value}")
+        }
+        _ => value,
+    };
+    made.headers.push((check.rule.header.clone(), value));
+    Ok(made)
+}
+
+/// A sample as the provider would send it, without its signature: for an endpoint that holds only a public key.
+///
+/// # Errors
+/// A sentence for the person, where the sample isn't known.
+pub fn sample(endpoint: &Endpoint<'_>, request: &SignRequest<'_>) -> Result<SignedRequest, String> {
+    let check = plain_checks(endpoint.scheme).next().ok_or("This sender has no sample.")?;
+    unsigned(endpoint.scheme, check, request).map(|(made, _)| made)
+}
+
+/// The rules for usual requests; one with conditions is for unusual ones.
+fn plain_checks(scheme: &Scheme) -> impl Iterator<Item = &Check> {
+    scheme.checks.iter().filter(|check| check.when.is_empty())
+}
+
+/// The name of the algorithm to sign with, where a header names it: the first that the endpoint takes.
+fn named<'a>(scheme: &'a Scheme, check: &'a Check) -> Option<&'a str> {
+    let rule = check.rule.algorithm_named_by.as_ref()?;
+    let allowed = scheme.settings.lists.get(&rule.allowed_option).and_then(|list| list.first());
+    Some(allowed.map_or(rule.default.as_str(), String::as_str))
+}
+
+/// Everything but the signature, and the time of signing as it is written.
+fn unsigned(
+    scheme: &Scheme,
+    check: &Check,
+    request: &SignRequest<'_>,
+) -> Result<(SignedRequest, String), String> {
     let made = sample::make(scheme, check, request, &Values::new(scheme, request))?;
     let mut headers = made.headers;
-    let method = scheme.methods().first().cloned().unwrap_or_else(|| "POST".into());
-    if let (Some(named), Some(name)) = (&check.rule.algorithm_named_by, allowed(check))
-        && name != named.default
+    if let (Some(rule), Some(name)) = (&check.rule.algorithm_named_by, named(scheme, check))
+        && name != rule.default
     {
-        headers.push((named.header.clone(), format!("{}{name}", named.entry)));
+        headers.push((rule.header.clone(), format!("{}{name}", rule.entry)));
     }
     let timestamp = match &check.rule.timestamp.0 {
         None => String::new(),
@@ -102,40 +143,8 @@ pub fn sign(endpoint: &Endpoint<'_>, request: &SignRequest<'_>) -> Result<Signed
             }
         },
     };
-    let list = HeaderList(
-        headers
-            .iter()
-            .map(|(name, value)| (name.to_ascii_lowercase(), value.clone().into_bytes().into()))
-            .collect(),
-    );
-    let form = if check.rule.signed.has(&Part::Form) {
-        signed::form(&made.body).unwrap_or_default()
-    } else {
-        Vec::new()
-    };
-    let value = value(
-        key,
-        signature,
-        &Signed {
-            template: &check.rule.signed,
-            body: &made.body,
-            timestamp: timestamp.as_bytes(),
-            method: &method,
-            url: &signed::url(endpoint.registered_url(), None),
-            headers: &list,
-            form: &form,
-        },
-    )
-    .ok_or("The endpoint's secret can't sign.")?;
-    let value = match (&check.rule.separator, check.rule.timestamp.0.as_ref().map(|time| &time.place)) {
-        (Some(separator), Some(TimestampPlace::Entry(prefix))) => {
-            format!("{prefix}{timestamp}{separator}{value}")
-        }
-        _ => value,
-    };
-    headers.push((check.rule.header.clone(), value));
-    debug_assert!(headers::there(&list, &check.rule.header).is_none(), "a sample does not sign");
-    Ok(SignedRequest { method, headers, body: made.body, query: None })
+    let method = scheme.methods().first().cloned().unwrap_or_else(|| "POST".into());
+    Ok((SignedRequest { method, headers, body: made.body, query: None }, timestamp))
 }
 
 fn can_make(key: &Key, rule: &SignatureRule) -> bool {

@@ -78,10 +78,10 @@ pub(super) fn other_port(url: &str) -> Option<String> {
 }
 
 /// The fields of a form body as they are signed: names and values glued, sorted, what is repeated once.
-/// `None` when the body is not empty and holds no field, since it would go unsigned.
+/// `None` when the body is not empty and holds no field, or too many: something would go unsigned.
 pub(super) fn form(body: &[u8]) -> Option<Vec<u8>> {
-    let mut fields = Fields::parse(body).0;
-    if fields.is_empty() && !body.is_empty() {
+    let Fields { list: mut fields, cut } = Fields::parse(body);
+    if cut || fields.is_empty() && !body.is_empty() {
         return None;
     }
     fields.sort();
