@@ -2,6 +2,8 @@
 //! No line of the program names a provider; what differs between them is said with the words of
 //! docs/providers.md, here and in `options.verify` alike.
 
+#[cfg(test)]
+mod consistency;
 mod custom;
 mod custom_source;
 mod describe;

@@ -280,3 +280,193 @@ impl Pass<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Pointer;
+    use crate::identity::text::Text;
+
+    /// The values of pointers in a document, and whether one of them is ambiguous; `None` when it can't be read.
+    fn values(doc: &str, pointers: &[&str]) -> Option<(Vec<Option<String>>, bool)> {
+        let mut plan = Plan::new();
+        let rule = plan.rule(None, false);
+        let slots: Vec<usize> =
+            pointers.iter().map(|text| plan.slot(rule, &Pointer::parse(text).unwrap(), true)).collect();
+        let plan = plan.finish();
+        let scan = scan(doc.as_bytes(), &plan).ok()?;
+        assert_eq!(scan.elements.len(), 1);
+        let element = &scan.elements[0];
+        let text = |slot: &usize| {
+            let token = element.slot(*slot)?;
+            Text::from_token(doc.as_bytes(), token).map(|text| text.text.into_owned())
+        };
+        Some((slots.iter().map(text).collect(), scan.ambiguous || element.ambiguous))
+    }
+
+    fn value(doc: &str, pointer: &str) -> Option<String> {
+        values(doc, &[pointer]).and_then(|(values, _)| values.into_iter().next().flatten())
+    }
+
+    #[test]
+    fn pointers_find_their_values() {
+        for (doc, pointer, wanted) in [
+            (r#"{"id":"a"}"#, "/id", Some("a")),
+            (r#" { "x" : [ 1 , { "y" : 9007199254740993 } ] } "#, "/x/1/y", Some("9007199254740993")),
+            (r#"{"a/b":{"m~n":"v"}}"#, "/a~1b/m~0n", Some("v")),
+            (r#"{"":{"":"v"}}"#, "//", Some("v")),
+            (r#"{"\u0069d":"v"}"#, "/id", Some("v")),
+            (r#"{"0":"object"}"#, "/0", Some("object")),
+            (r#"["array"]"#, "/0", Some("array")),
+            (r#"["a","b"]"#, "/00", None),
+            (r#"["a","b"]"#, "/-", None),
+            (r#"["a","b"]"#, "/2", None),
+            (r#"{"id":1e2}"#, "/id", Some("1e2")),
+            (r#""alone""#, "", Some("alone")),
+            ("42", "", Some("42")),
+            (r#"{"id":"a"}"#, "", None),
+            (r#"{"id":{"id":"x"}}"#, "/id", None),
+            (r#"{"id":"x"}"#, "/id/id", None),
+            (r#"{"id":null}"#, "/id", None),
+            (r#"{"id":true}"#, "/id", None),
+            (r#"{"id":""}"#, "/id", None),
+            (r#"{"id":[]}"#, "/id", None),
+            ("{}", "/id", None),
+            ("null", "/id", None),
+            ("\u{feff}{\"id\":\"bom\"}\r\n", "/id", Some("bom")),
+        ] {
+            assert_eq!(value(doc, pointer).as_deref(), wanted, "{doc} {pointer}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_a_doubled_member_counts_and_is_told() {
+        let told = |doc, pointers: &[&str]| values(doc, pointers).unwrap();
+        assert_eq!(told(r#"{"id":"a","id":"b"}"#, &["/id"]), (vec![Some("a".into())], true));
+        assert_eq!(told(r#"{"id":"a","\u0069d":"b"}"#, &["/id"]), (vec![Some("a".into())], true));
+        assert_eq!(told(r#"{"id":null,"id":"b"}"#, &["/id"]), (vec![None], true));
+        assert_eq!(told(r#"{"a":{"id":1},"a":{"id":2}}"#, &["/a/id"]), (vec![Some("1".into())], true));
+        assert_eq!(told(r#"{"a":1,"a":{"id":2}}"#, &["/a/id"]), (vec![None], true));
+        assert_eq!(told(r#"{"x":1,"x":2,"id":"a","o":{"id":1}}"#, &["/id"]), (vec![Some("a".into())], false));
+        assert_eq!(told(r#"[{"id":1},{"id":2}]"#, &["/0/id"]), (vec![Some("1".into())], false));
+    }
+
+    #[test]
+    fn a_document_that_breaks_off_says_nothing_at_all() {
+        for doc in [r#"{"id":"a","type":"t","a":"#, r#"{"id":"a"} x"#, r#"{"id":"a",}"#, "", "\u{feff}"] {
+            assert_eq!(values(doc, &["/id"]), None, "{doc}");
+        }
+    }
+
+    /// Elements as (rule, bytes, values), and whether arrays were there.
+    fn batch(
+        doc: &str,
+        rules: &[(&str, bool, &[&str])],
+    ) -> (Vec<(usize, String, Vec<Option<String>>)>, bool) {
+        let mut plan = Plan::new();
+        for (each, leftover, pointers) in rules {
+            let rule = plan.rule(Some(&Pointer::parse_with_stars(each).unwrap()), *leftover);
+            for pointer in *pointers {
+                plan.slot(rule, &Pointer::parse(pointer).unwrap(), true);
+            }
+        }
+        let plan = plan.finish();
+        let scan = scan(doc.as_bytes(), &plan).unwrap();
+        let elements = scan.elements.iter().map(|element| {
+            let slots = 0..plan.rules[element.rule].slots.len();
+            let values = slots.map(|slot| {
+                element
+                    .slot(slot)
+                    .and_then(|token| Text::from_token(doc.as_bytes(), token))
+                    .map(|text| text.text.into())
+            });
+            (element.rule, doc[element.range.clone()].to_owned(), values.collect())
+        });
+        (elements.collect(), scan.arrays)
+    }
+
+    #[test]
+    fn elements_are_cut_out_exactly_as_they_stand() {
+        let id: &[&str] = &["/id"];
+        let (found, arrays) = batch(
+            "[ {\"id\": 1 } ,\r\n\"x\", null,[ ],{\"a\":{\"id\":9},\"id\":\"b\"}\t]\r\n",
+            &[("/*", false, id)],
+        );
+        let texts: Vec<&str> = found.iter().map(|(_, text, _)| text.as_str()).collect();
+        assert_eq!(texts, ["{\"id\": 1 }", "\"x\"", "null", "[ ]", "{\"a\":{\"id\":9},\"id\":\"b\"}"]);
+        assert_eq!(found[0].2, [Some("1".to_owned())]);
+        assert_eq!(found[4].2, [Some("b".to_owned())]);
+        assert!(arrays && found[1].2 == [None]);
+    }
+
+    #[test]
+    fn an_empty_array_is_an_empty_batch_and_no_array_is_none() {
+        for (doc, arrays) in [("[]", true), ("{}", false), ("{\"e\":[]}", false), ("5", false)] {
+            assert_eq!(batch(doc, &[("/*", false, &[])]), (vec![], arrays), "{doc}");
+        }
+        assert_eq!(batch("{\"e\":[]}", &[("/e/*", false, &[])]), (vec![], true));
+        assert_eq!(batch("{\"e\":{\"0\":1}}", &[("/e/*", false, &[])]), (vec![], false));
+    }
+
+    #[test]
+    fn a_leftover_counts_only_when_nothing_was_found_inside() {
+        let doc = r#"{"e":[{"c":[{"m":[1,2]},{"x":3},{"m":[]}]},{"c":[]}]}"#;
+        let rules: &[(&str, bool, &[&str])] =
+            &[("/e/*/c/*/m/*", false, &[]), ("/e/*/c/*", true, &[]), ("/e/*", true, &[])];
+        let found: Vec<(usize, String)> =
+            batch(doc, rules).0.into_iter().map(|(rule, text, _)| (rule, text)).collect();
+        let wanted = [(0, "1"), (0, "2"), (1, r#"{"x":3}"#), (1, r#"{"m":[]}"#), (2, r#"{"c":[]}"#)];
+        assert_eq!(found, wanted.map(|(rule, text)| (rule, text.to_owned())));
+    }
+
+    #[test]
+    fn a_place_around_the_elements_is_found_wherever_it_stands() {
+        let doc = r#"{"e":[{"c":[{"v":[1,2],"f":"late"}],"id":"A"},{"id":"B","c":[{"f":"early","v":[3]}]}]}"#;
+        let mut plan = Plan::new();
+        plan.rule(Some(&Pointer::parse_with_stars("/e/*/c/*/v/*").unwrap()), false);
+        let id = plan.whole(&Pointer::parse_with_stars("/e/*/id").unwrap(), true);
+        let field = plan.whole(&Pointer::parse_with_stars("/e/*/c/*/f").unwrap(), false);
+        let plan = plan.finish();
+        let scan = scan(doc.as_bytes(), &plan).unwrap();
+        let text = |slot, element| {
+            let token = scan.whole(&plan, slot, element).unwrap();
+            Text::from_token(doc.as_bytes(), token).unwrap().text.into_owned()
+        };
+        let found: Vec<(String, String)> =
+            scan.elements.iter().map(|element| (text(id, element), text(field, element))).collect();
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(found, [pair("A", "late"), pair("A", "late"), pair("B", "early")]);
+    }
+
+    #[test]
+    fn an_index_and_a_star_share_an_element() {
+        let mut plan = Plan::new();
+        let rule = plan.rule(Some(&Pointer::parse_with_stars("/*").unwrap()), false);
+        let id = plan.slot(rule, &Pointer::parse("/id").unwrap(), true);
+        let code = plan.whole(&Pointer::parse("/0/data/code").unwrap(), false);
+        let plan = plan.finish();
+        let doc = br#"[{"id":"a","data":{"code":"C"}},{"id":"b","data":{"code":"D"}}]"#;
+        let scan = scan(doc, &plan).unwrap();
+        let ids: Vec<_> = scan
+            .elements
+            .iter()
+            .map(|one| Text::from_token(doc, one.slot(id).unwrap()).unwrap().text)
+            .collect();
+        assert_eq!(ids, ["a", "b"]);
+        let token = scan.whole(&plan, code, &scan.elements[1]).unwrap();
+        assert_eq!(Text::from_token(doc, token).unwrap().text, "C");
+    }
+
+    #[test]
+    fn more_elements_than_a_batch_may_have_are_not_read() {
+        let doc = |elements: usize| format!("[{}]", vec!["1"; elements].join(","));
+        let mut plan = Plan::new();
+        plan.rule(Some(&Pointer::parse_with_stars("/*").unwrap()), false);
+        let plan = plan.finish();
+        assert_eq!(
+            scan(doc(BATCH_ELEMENTS_MAX).as_bytes(), &plan).unwrap().elements.len(),
+            BATCH_ELEMENTS_MAX
+        );
+        assert!(scan(doc(BATCH_ELEMENTS_MAX + 1).as_bytes(), &plan).is_err());
+    }
+}
