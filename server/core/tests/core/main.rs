@@ -1,3 +1,14 @@
-//! The rules from the outside: requests with known answers, the catalogue as a whole, and what no input may do.
+//! The rules from the outside: requests with known answers, senders that people describe, and what no
+//! input may do.
 
+mod custom;
+mod custom_faults;
+mod explanations;
+mod identity;
+mod kit;
+mod properties;
+mod providers;
+mod secrets;
+mod signing;
+mod times;
 mod vectors;
