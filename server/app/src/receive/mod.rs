@@ -11,6 +11,8 @@ mod log;
 mod record;
 mod refusals;
 mod target;
+#[cfg(test)]
+mod tests;
 
 use std::net::IpAddr;
 use std::sync::Arc;
