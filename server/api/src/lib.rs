@@ -17,6 +17,7 @@ pub mod server;
 mod state;
 #[cfg(test)]
 mod surface_tests;
+mod v1;
 
 pub use access::{Access, ROUTES, Route};
 pub use layers::with_layers;

@@ -8,12 +8,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::state::Api;
-use crate::{access, health, ingest, openapi};
+use crate::{access, health, ingest, openapi, v1};
 
 /// Every route with its description, before the state and the guard.
 pub(crate) fn described() -> OpenApiRouter<Api> {
-    OpenApiRouter::new().routes(routes!(health::healthz)).routes(routes!(health::readyz))
     // Each file of handlers has `pub(crate) fn routes() -> OpenApiRouter<Api>`; merge it here.
+    OpenApiRouter::new().routes(routes!(health::healthz)).routes(routes!(health::readyz)).merge(v1::routes())
 }
 
 /// The router for machines. It answers 404 to what is not its own; see [`crate::with_layers`].

@@ -12,7 +12,7 @@ use restante_core::id::KeyId;
 use restante_core::secret::Secret;
 use restante_core::time::Timestamp;
 use restante_core::token::{ApiKey, TokenHash};
-use restante_store::control::api_keys::ApiKeyRow;
+pub use restante_store::control::api_keys::ApiKeyRow;
 
 use crate::random::Random;
 

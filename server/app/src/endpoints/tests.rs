@@ -61,7 +61,7 @@ both_engines!(what_was_made_is_found_by_id_in_the_list_and_by_its_token, |t| asy
     assert!(endpoint.url.starts_with("http://127.0.0.1:8080/in/"));
     assert_eq!(endpoint.secrets[0].hint, "…6789");
     assert_eq!(a.app.endpoint(&tenant.by, endpoint.id).await.unwrap(), endpoint);
-    assert_eq!(a.app.endpoints(&tenant.by, None, 50).await.unwrap(), [endpoint.clone()]);
+    assert_eq!(a.app.endpoints(&tenant.by, None, 50).await.unwrap(), std::slice::from_ref(&endpoint));
     let found = record(&a, &endpoint).await.unwrap();
     assert_eq!((found.tenant, found.id), (tenant.by.tenant(), endpoint.id));
     assert_eq!((found.provider.as_str(), found.enabled, found.secrets.len()), ("github", true, 1));

@@ -147,7 +147,8 @@ impl Merge<'_> {
                         after.options_sealed = options.sealed(self.keys, &place, self.nonce);
                         notices = faults;
                     }
-                    Err(faults) => errors.extend(faults?),
+                    Err(StoreError::Problem(problem)) => errors.extend(problem.errors),
+                    Err(failure) => return Err(failure),
                 }
             }
         }
@@ -165,31 +166,27 @@ impl Merge<'_> {
         Ok((after, notices, changed))
     }
 
-    /// Options that the endpoint's secrets can still be used with. The inner error is the tenant's to
-    /// mend, the outer one ours.
-    #[expect(clippy::type_complexity, reason = "two kinds of error that must not be mixed up")]
+    /// Options that the endpoint's secrets can still be used with.
     fn options(
         &self,
         before: &EndpointRow,
         wanted: serde_json::Map<String, serde_json::Value>,
-    ) -> Result<(Options, Vec<Notice>), Result<Vec<Notice>, StoreError>> {
-        let provider = check::provider(&before.provider).map_err(Ok)?;
+    ) -> Result<(Options, Vec<Notice>), StoreError> {
+        let provider = check::provider(&before.provider).map_err(Problem::fields)?;
         let options = Options::split(provider, wanted);
-        let scheme = check::options(provider, &options.whole()).map_err(Ok)?;
+        let scheme = check::options(provider, &options.whole()).map_err(Problem::fields)?;
         let mut notices = Vec::new();
         for row in self.secrets.iter().filter(|row| shown::is_live(row, self.now)) {
-            let secret = shown::open_secret(self.keys, row).map_err(Err)?;
-            match check::secret(&scheme, &secret, "/options") {
-                Ok((_, found)) => notices.extend(found),
-                Err(faults) => {
-                    let detail = faults.into_iter().next().map(|fault| fault.detail).unwrap_or_default();
-                    let hint = &row.hint;
-                    return Err(Ok(check::fault(
-                        "/options",
-                        format!("With these options the secret {hint} can't be used: {detail}"),
-                    )));
-                }
-            }
+            let secret = shown::open_secret(self.keys, row)?;
+            let (_, found) = check::secret(&scheme, &secret, "/options").map_err(|faults| {
+                let detail = faults.into_iter().next().map(|fault| fault.detail).unwrap_or_default();
+                let hint = &row.hint;
+                Problem::field(
+                    "/options",
+                    format!("With these options the secret {hint} can't be used: {detail}"),
+                )
+            })?;
+            notices.extend(found);
         }
         Ok((options, notices))
     }
