@@ -11,7 +11,7 @@ import express from "express";
 import pg from "pg";
 
 const secret = process.env.WEBHOOK_SECRET;
-const poolSize = Number(process.env.POOL_SIZE ?? 32);
+const poolSize = Number(process.env.POOL_SIZE ?? 10);
 const workers = Number(process.env.WORKERS ?? 1);
 const explicit = process.env.COMMIT === "transaction";
 const toleranceSeconds = 300;

@@ -46,7 +46,7 @@ pub(crate) struct Settings {
     #[arg(long, default_value_t = 60_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000))]
     pub(crate) pull_events: u32,
     /// Connections of the hand-written handler's pool to PostgreSQL, a process.
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) handwritten_pool: u32,
     /// Processes of the hand-written handler.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
