@@ -22,5 +22,5 @@ mod v1;
 pub use access::{Access, ROUTES, Route};
 pub use layers::with_layers;
 pub use openapi::document as openapi_document;
-pub use router::router;
+pub use router::{operations_router, router};
 pub use state::{Api, Deadlines, FiguresText};

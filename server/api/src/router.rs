@@ -7,7 +7,7 @@ use axum::routing::{any, get};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::state::Api;
+use crate::state::{Api, FiguresText};
 use crate::{access, health, ingest, openapi, v1};
 
 /// Every route with its description, before the state and the guard.
@@ -28,6 +28,18 @@ pub fn router(api: &Api) -> Router {
         router = router.route("/metrics", get(health::metrics));
     }
     router.route_layer(from_fn_with_state(api.clone(), access::guard)).with_state(api.clone())
+}
+
+/// The router of a separate address for operators: health and figures, and nothing else.
+pub fn operations_router(api: &Api, figures: FiguresText) -> Router {
+    let mut api = api.clone();
+    api.figures = Some(figures);
+    Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route_layer(from_fn_with_state(api.clone(), access::guard))
+        .with_state(api)
 }
 
 #[cfg(test)]

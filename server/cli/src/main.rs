@@ -1,2 +1,58 @@
-//! Placeholder.
-fn main() {}
+//! The one binary. Here is what can be typed; what it does is in `commands/`, one file a command.
+
+mod arguments;
+mod client;
+mod commands;
+mod data_folder;
+mod failure;
+mod figures;
+mod instance;
+mod logging;
+mod say;
+mod serving;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    // Two crates that do TLS would otherwise each choose a provider, and the second one panic.
+    // An error says that there is one already.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    // clap itself ends with status 2 on what it can't read.
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            say::note(&failure.to_string());
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Serve(asked) => block_on(commands::serve::run(asked)),
+        Command::Demo(asked) => block_on(commands::demo::run(asked)),
+        Command::Bootstrap(asked) => block_on(commands::bootstrap::run(asked)),
+        Command::Config(asked) => commands::config::run(&asked),
+        Command::Healthcheck(asked) => block_on(commands::healthcheck::run(asked)),
+        Command::Sign(asked) => commands::sign::run(&asked),
+        Command::Verify(asked) => commands::verify::run(&asked),
+    }
+}
+
+fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("The program can't start its threads: {error}.")))?;
+    let done = runtime.block_on(work);
+    // What still runs was told to stop; nobody waits for it.
+    runtime.shutdown_background();
+    done
+}

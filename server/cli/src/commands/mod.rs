@@ -1,0 +1,9 @@
+//! What the commands do, one file each.
+
+pub(crate) mod bootstrap;
+pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod healthcheck;
+pub(crate) mod serve;
+pub(crate) mod sign;
+pub(crate) mod verify;

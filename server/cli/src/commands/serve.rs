@@ -1,0 +1,34 @@
+//! `restante serve`: the server.
+
+use crate::arguments::SettingFlags;
+use crate::failure::Failure;
+use crate::instance::{For, Instance};
+use crate::serving::{self, Ports};
+use crate::settings::Settings;
+use crate::{logging, say};
+
+pub(crate) async fn run(asked: SettingFlags) -> Result<(), Failure> {
+    let (settings, _) = asked.settings()?;
+    logging::begin();
+    let stop = serving::interrupted()?;
+    let ports = Ports::take(&settings)?;
+    let instance = Instance::open(&settings, For::Serving).await?;
+    greet(&settings, &instance, ports.address()?);
+    serving::run(instance, ports, &settings, stop).await
+}
+
+/// What a person wants to know who has just started it.
+fn greet(settings: &Settings, instance: &Instance, address: std::net::SocketAddr) {
+    say::note(&format!("Restante {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
+    say::note(&format!("  for the world it is   {}", settings.public_url));
+    say::note(&format!("  the data is kept in   {}", instance.database));
+    if let Some(path) = &instance.new_master_key {
+        say::note(&format!("  a master key was made {}", path.display()));
+        say::note("Keep a copy of that file apart from the database: without it nothing can be read again.");
+    }
+    if instance.is_empty {
+        say::note(
+            "There is no tenant yet. In another terminal: restante bootstrap --tenant NAME --email ADDRESS --password-stdin",
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! An instance put together from its settings: folder, database, master keys, verbs. Commands that
+//! need the database open it like the server does, beside it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use restante_app::clock::SystemClock;
+use restante_app::keys::{MasterKeys, check_master_keys, is_instance_empty, load_master_keys};
+use restante_app::random::SystemRandom;
+use restante_app::{App, Setup};
+use restante_store::{Options, Store, Url};
+
+use crate::data_folder::{self, Lock};
+use crate::failure::Failure;
+use crate::settings::{Database, Settings};
+
+/// Who opens the instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// A server, of which an SQLite database has one at most.
+    Serving,
+    /// A command, which may run beside a server.
+    Command,
+}
+
+/// An instance, open.
+pub(crate) struct Instance {
+    pub(crate) app: App,
+    /// The database, for people.
+    pub(crate) database: String,
+    /// The file of a master key that was made just now.
+    pub(crate) new_master_key: Option<PathBuf>,
+    /// Whether it holds no tenant yet.
+    pub(crate) is_empty: bool,
+    _lock: Option<Lock>,
+}
+
+impl Instance {
+    /// Opens an instance, and makes what is missing: folder, database, master key.
+    ///
+    /// # Errors
+    /// With a sentence that says what to do.
+    pub(crate) async fn open(settings: &Settings, opened_for: For) -> Result<Self, Failure> {
+        data_folder::make(&settings.data_dir)?;
+        let mut lock = None;
+        let (url, database) = match &settings.database {
+            Database::Sqlite(path) => {
+                let folder = path.parent().unwrap_or(Path::new("."));
+                data_folder::make(folder)?;
+                if opened_for == For::Serving {
+                    data_folder::check_durable(folder, settings.allow_volatile)?;
+                    lock = Some(data_folder::lock(folder)?);
+                }
+                data_folder::make_database_file(path)?;
+                (Url::Sqlite(path.clone()), format!("SQLite, {}", path.display()))
+            }
+            Database::Postgres(url) => {
+                if opened_for == For::Serving && settings.master_key_file.is_none() {
+                    // The master key lies there, and without it the database can't be read.
+                    data_folder::check_durable(&settings.data_dir, settings.allow_volatile)?;
+                }
+                (Url::Postgres(url.expose().clone()), "PostgreSQL".to_owned())
+            }
+        };
+        let options = Options {
+            url,
+            allow_volatile: settings.allow_volatile,
+            postgres_connections_max: settings.postgres_connections_max,
+        };
+        let store = Store::open(&options).await?;
+        let random = Arc::new(SystemRandom);
+        let is_empty = is_instance_empty(&store).await?;
+        let MasterKeys { ring, path, created } = load_master_keys(
+            settings.master_key_file.as_deref(),
+            &settings.data_dir,
+            is_empty,
+            random.as_ref(),
+        )?;
+        check_master_keys(&ring, &store).await?;
+        let app = App::new(Setup {
+            store,
+            clock: Arc::new(SystemClock),
+            random,
+            settings: restante_app::settings::Settings {
+                public_url: settings.public_url.clone(),
+                body_bytes_ceiling: settings.body_bytes_ceiling,
+                body_bytes_budget: settings.body_bytes_budget,
+            },
+            master_keys: ring,
+        });
+        Ok(Self { app, database, new_master_key: created.then_some(path), is_empty, _lock: lock })
+    }
+
+    /// Closes the database after what is queued. The folder is free afterwards.
+    pub(crate) async fn close(self) {
+        self.app.store.clone().close().await;
+    }
+}

@@ -1,0 +1,5 @@
+//! Pages are compiled in; a changed template has to compile them anew.
+
+fn main() {
+    println!("cargo:rerun-if-changed=../templates");
+}

@@ -1,0 +1,58 @@
+//! What every page has in common: its headers, and what happens when there is none.
+
+use askama::Template;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+
+use crate::assets::STYLE_PATH;
+
+/// What a page may load: our own style sheet. Nothing inline, nothing from elsewhere, no frame.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; \
+                      frame-ancestors 'none'";
+
+/// What the layout asks of every page.
+pub(crate) trait Page: Template {
+    /// The status with which it is answered.
+    fn status(&self) -> StatusCode {
+        StatusCode::OK
+    }
+
+    /// Where the style sheet is.
+    fn style_path(&self) -> &'static str {
+        &STYLE_PATH
+    }
+}
+
+/// A page as an answer.
+pub(crate) fn answer(page: &impl Page) -> Response {
+    match page.render() {
+        Ok(text) => {
+            let mut response = (page.status(), text).into_response();
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+            response
+        }
+        Err(error) => {
+            tracing::error!(%error, "a page can't be made");
+            (StatusCode::INTERNAL_SERVER_ERROR, "This page can't be shown. The log of the server says why.")
+                .into_response()
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "pages/not_found.html")]
+struct NotFound;
+
+impl Page for NotFound {
+    fn status(&self) -> StatusCode {
+        StatusCode::NOT_FOUND
+    }
+}
+
+/// The page where none is.
+pub(crate) async fn not_found() -> Response {
+    answer(&NotFound)
+}
