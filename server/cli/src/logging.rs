@@ -4,7 +4,12 @@ use tracing_subscriber::EnvFilter;
 
 /// Begins to log. `RUST_LOG` chooses levels, as in `RUST_LOG=debug` or `RUST_LOG=info,restante_api=debug`.
 pub(crate) fn begin() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    begin_at("info");
+}
+
+/// Begins to log from another level on, unless `RUST_LOG` says otherwise.
+pub(crate) fn begin_at(level: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     // Fails when a log was begun before, which then goes on.
     let _ = tracing_subscriber::fmt()
         .json()

@@ -7,4 +7,4 @@ mod sources;
 
 pub(crate) use read::{Database, Settings, reachable};
 pub(crate) use show::{as_json, as_toml};
-pub(crate) use sources::{AllGiven, Sources, gather};
+pub(crate) use sources::{AllGiven, Given, Sources, gather};
