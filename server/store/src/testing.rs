@@ -142,7 +142,12 @@ impl TestStore {
             Engine::Postgres => sqlx::query(text)
                 .fetch_one(&mut self.postgres_connection().await)
                 .await
-                .and_then(|row| row.try_get(0)),
+                // How wide a number is, is the table's matter.
+                .and_then(|row| {
+                    row.try_get::<i64, _>(0)
+                        .or_else(|_| row.try_get::<i32, _>(0).map(i64::from))
+                        .or_else(|_| row.try_get::<i16, _>(0).map(i64::from))
+                }),
         }
         .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }

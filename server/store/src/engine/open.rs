@@ -127,6 +127,8 @@ async fn open_sqlite(path: &std::path::Path) -> Result<Pools, StoreError> {
         .busy_timeout(SQLITE_BUSY_MAX)
         .pragma("mmap_size", "0")
         .pragma("cache_size", "-65536")
+        // Checkpoints are `group::checkpoint`'s; a process without a committer leaves them to the next one.
+        .pragma("wal_autocheckpoint", "0")
         .statement_cache_capacity(200)
         .optimize_on_close(false, None);
     // Takes effect in an empty file alone: retention gives space back in steps. Not for readers: it writes.

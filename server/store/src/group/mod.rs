@@ -4,18 +4,21 @@
 //! A record that the database refuses must not cost its neighbours: a group that fails is done again
 //! in halves, down to the one at fault. A COMMIT whose outcome is unknown is answered as unknown.
 
+mod checkpoint;
+mod postgres;
+mod sqlite;
+
 use std::sync::Arc;
 
 use restante_core::time::Clock;
-use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions as _, Connection as _, PgPool, Postgres};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::deliveries::{Committed, Delivery, Writer};
 use crate::engine::{Conn, Pools, StoreError};
 use crate::failpoint;
 use crate::store::BoxFuture;
+use postgres::PostgresCommitter;
+use sqlite::SqliteCommitter;
 
 /// Records of one transaction.
 const GROUP_RECORDS_MAX: usize = 256;
@@ -94,14 +97,12 @@ pub(crate) async fn start(
 ) -> Result<(), StoreError> {
     match pools {
         Pools::Sqlite { writer, .. } => {
-            let connection =
-                writer.connect().await.map_err(|error| StoreError::from_sqlx("open the writer", error))?;
-            let committer = SqliteCommitter { options: (**writer).clone(), connection, fatal };
-            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine: committer }.run());
+            let engine = SqliteCommitter::open(writer, fatal).await?;
+            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine }.run());
         }
         Pools::Postgres { pool } => {
-            let committer = PostgresCommitter { pool: pool.clone(), connection: None };
-            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine: committer }.run());
+            let engine = PostgresCommitter::new(pool.clone());
+            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine }.run());
         }
     }
     Ok(())
@@ -294,121 +295,5 @@ async fn run_in_savepoint(conn: &mut Conn<'_>, job: &mut dyn AnyJob) -> Result<(
     } else {
         conn.control("rollback to", "ROLLBACK TO one").await?;
         conn.control("release", "RELEASE one").await
-    }
-}
-
-struct SqliteCommitter {
-    options: SqliteConnectOptions,
-    connection: SqliteConnection,
-    fatal: watch::Sender<Option<String>>,
-}
-
-impl SqliteCommitter {
-    /// After a write to the disk has failed, the file system may show pages as written that are
-    /// not; SQLite would go on with them. Stopping is the only answer that loses nothing.
-    fn stop_if_the_disk_failed(&self, error: &StoreError) {
-        let detail = error.to_string();
-        // SQLITE_IOERR_FSYNC 1034, _DIR_FSYNC 1290, _WRITE 778, _TRUNCATE 1546, SQLITE_CORRUPT 11.
-        if ["(1034)", "(1290)", "(1546)", "(11)"].iter().any(|code| detail.contains(code)) {
-            self.fatal.send_replace(Some(detail));
-        }
-    }
-}
-
-impl Transactions for SqliteCommitter {
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async {
-            let begun = Conn::sqlite(&mut self.connection).control("begin", "BEGIN IMMEDIATE").await;
-            if begun.is_err() && self.connection.ping().await.is_err() {
-                // The worker thread is gone; a new one finds the file as the last commit left it.
-                self.connection =
-                    self.options.connect().await.map_err(|error| StoreError::from_sqlx("reopen", error))?;
-            }
-            begun
-        })
-    }
-
-    fn conn(&mut self) -> Result<Conn<'_>, StoreError> {
-        Ok(Conn::sqlite(&mut self.connection))
-    }
-
-    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async {
-            let committed = Conn::sqlite(&mut self.connection).control("commit", "COMMIT").await;
-            let Err(error) = committed else { return Ok(()) };
-            self.stop_if_the_disk_failed(&error);
-            self.rollback().await;
-            Err(StoreError::CommitUnknown { detail: error.to_string() })
-        })
-    }
-
-    fn rollback(&mut self) -> BoxFuture<'_, ()> {
-        Box::pin(async {
-            // SQLite rolls back by itself after some failures; then there is nothing left to roll back.
-            let _ = Conn::sqlite(&mut self.connection).control("rollback", "ROLLBACK").await;
-        })
-    }
-}
-
-/// Keeps one connection of the pool for itself; a broken one is dropped, and the next group takes another.
-struct PostgresCommitter {
-    pool: PgPool,
-    connection: Option<PoolConnection<Postgres>>,
-}
-
-impl PostgresCommitter {
-    fn broken() -> StoreError {
-        StoreError::Unavailable { statement: "commit", detail: "there is no connection".to_owned() }
-    }
-
-    /// A connection in an unknown state goes back to nobody.
-    async fn drop_connection(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            let _ = connection.detach().close_hard().await;
-        }
-    }
-}
-
-impl Transactions for PostgresCommitter {
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async {
-            if self.connection.is_none() {
-                let taken = self.pool.acquire().await;
-                self.connection = Some(taken.map_err(|error| StoreError::from_sqlx("acquire", error))?);
-            }
-            let begun = self.conn()?.control("begin", "BEGIN").await;
-            if begun.is_err() {
-                self.drop_connection().await;
-            }
-            begun
-        })
-    }
-
-    fn conn(&mut self) -> Result<Conn<'_>, StoreError> {
-        self.connection.as_mut().map(|connection| Conn::postgres(connection)).ok_or_else(Self::broken)
-    }
-
-    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async {
-            match self.conn()?.control("commit", "COMMIT").await {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    self.drop_connection().await;
-                    Err(StoreError::CommitUnknown { detail: error.to_string() })
-                }
-            }
-        })
-    }
-
-    fn rollback(&mut self) -> BoxFuture<'_, ()> {
-        Box::pin(async {
-            let rolled_back = match self.conn() {
-                Ok(mut conn) => conn.control("rollback", "ROLLBACK").await,
-                Err(error) => Err(error),
-            };
-            if rolled_back.is_err() {
-                self.drop_connection().await;
-            }
-        })
     }
 }
