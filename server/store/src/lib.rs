@@ -2,6 +2,7 @@
 //! registered, so that tests can prepare it on both engines and look for the tenant in it.
 
 mod announce;
+mod benching;
 #[cfg(test)]
 mod conformance;
 pub mod consumers;

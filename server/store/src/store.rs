@@ -10,6 +10,7 @@ use restante_core::time::{Clock, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::announce::Announcer;
+use crate::benching::{self, Commits};
 use crate::deliveries::{Committed, Delivery};
 use crate::engine::{Conn, Engine, Options, Pools, StoreError};
 use crate::group::{self, Job, Work};
@@ -110,6 +111,9 @@ impl Store {
     /// [`StoreError::Unavailable`] when the queue stays full or the database can't; then nothing was
     /// stored. [`StoreError::CommitUnknown`] when it may have been.
     pub async fn commit(&self, delivery: Delivery) -> Result<Committed, StoreError> {
+        if benching::commits() == Commits::Nothing {
+            return Ok(Committed::as_if(&delivery));
+        }
         let (answer, answered) = oneshot::channel();
         let permit = tokio::time::timeout(QUEUE_WAIT_MAX, self.inner.queue.reserve())
             .await

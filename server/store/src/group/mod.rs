@@ -13,6 +13,7 @@ use std::sync::Arc;
 use restante_core::time::Clock;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::benching::{self, Commits};
 use crate::deliveries::{Committed, Delivery, Writer};
 use crate::engine::{Conn, Pools, StoreError};
 use crate::failpoint;
@@ -130,7 +131,9 @@ impl Group {
     }
 
     fn is_full(&self) -> bool {
-        self.deliveries.len() + self.writes.len() >= GROUP_RECORDS_MAX || self.bytes >= GROUP_BYTES_MAX
+        benching::commits() == Commits::Single
+            || self.deliveries.len() + self.writes.len() >= GROUP_RECORDS_MAX
+            || self.bytes >= GROUP_BYTES_MAX
     }
 }
 
