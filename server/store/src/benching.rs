@@ -3,7 +3,6 @@
 
 /// How deliveries are committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(feature = "bench"), expect(dead_code, reason = "only a benchmark chooses the others"))]
 pub(crate) enum Commits {
     /// In groups: the product.
     Grouped,
