@@ -8,6 +8,7 @@ mod page;
 mod patch;
 mod providers;
 mod secrets;
+mod test_event;
 #[cfg(test)]
 mod tests;
 
@@ -22,4 +23,5 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
         .merge(providers::routes())
         .merge(endpoints::routes())
         .merge(secrets::routes())
+        .merge(test_event::routes())
 }

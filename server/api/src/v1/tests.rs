@@ -346,3 +346,19 @@ both_engines!(the_catalogue_is_printed, |t| async {
     assert_eq!((stripe.status, &stripe.body["name"]), (StatusCode::OK.as_u16(), &json!("stripe")));
     assert_eq!(site.call(&tenant, "GET", "/v1/providers/nobody", None).await.status, 404);
 });
+
+both_engines!(a_test_event_comes_in_through_the_endpoint, |t| async {
+    let site = Site::new(t);
+    let (tenant, other) = (site.a.tenant("acme").await, site.a.tenant("other").await);
+    let made = site.endpoint(&tenant).await;
+    let path = format!("/v1/endpoints/{}/test", made["id"].as_str().unwrap());
+    let sent = site.call(&tenant, "POST", &path, None).await;
+    assert_eq!((sent.status, &sent.body["verified"], &sent.body["note"]), (200, &json!(true), &Value::Null));
+    assert!(sent.body["receipts"][0].as_str().unwrap().starts_with("rcp_"));
+    let named = json!({"type": "canary.type"});
+    assert_eq!(site.call(&tenant, "POST", &path, Some(named)).await.status, 200);
+    assert_eq!(site.a.t.count("receipts WHERE origin = 'test'").await, 2);
+    assert_eq!(site.a.t.count("receipts WHERE type = 'canary.type'").await, 1);
+    assert_eq!(site.call(&tenant, "POST", &path, Some(json!({"nonsense": 1}))).await.status, 422);
+    assert_eq!(site.call(&other, "POST", &path, None).await.status, 404);
+});

@@ -10,6 +10,7 @@ mod read;
 mod secret_add;
 mod secret_delete;
 mod shown;
+mod test_event;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -26,6 +27,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use check::name as check_name;
 pub use secret_add::{AddedSecret, NewSecret, Retire};
+pub use test_event::{TestEvent, TestEventSent};
 
 /// An endpoint as its tenant sees it. The form is also what kept answers hold, so that a field may
 /// be added only with a default.

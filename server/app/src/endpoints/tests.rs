@@ -11,6 +11,8 @@ use crate::testing::{TestApp, TestTenant};
 use crate::{By, Repeat};
 
 const CANARY: &str = "canary-of-a-secret-0123456789";
+/// A public key on P-256, as SendGrid shows it.
+const SENDGRID_PUBLIC_KEY: &str = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEeygdZ44fNgoxQmTNVzWmDL5FVH+mzlZPeMw774Wcm+ETtDdwGVTI39mSyiPwjpuLAam+rd3WZ02VE+4hji/2dA==";
 
 fn github(secret: &str) -> NewEndpoint {
     NewEndpoint {
@@ -388,4 +390,118 @@ both_engines!(every_change_tells_commits_that_something_changed, |t| async {
     let created = version().await;
     a.app.delete_endpoint(&tenant.by, endpoint.id).await.unwrap();
     assert!(before < created && created < version().await);
+});
+
+fn of_provider(provider: &restante_core::catalogue::Provider) -> NewEndpoint {
+    let options = match provider.slug.as_str() {
+        "custom" => json!({"verify": {
+            "algorithm": "hmac-sha256", "header": "X-Signature", "event": {"id": {"json": "/id"}}
+        }}),
+        "whatsapp" => json!({"verify_token": "canary-of-a-verify-token"}),
+        _ => json!({}),
+    };
+    let secret = match provider.slug.as_str() {
+        "sendgrid" => SENDGRID_PUBLIC_KEY,
+        _ => provider.secret_hint().1,
+    };
+    NewEndpoint {
+        provider: provider.slug.clone(),
+        options: options.as_object().cloned().unwrap(),
+        secrets: vec![Secret::new(secret.to_owned())],
+        ..github("")
+    }
+}
+
+both_engines!(every_provider_takes_its_own_test_events, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let mut unsigned = Vec::new();
+    let mut receipts = std::collections::BTreeSet::new();
+    let mut sent_events = 0;
+    for provider in restante_core::catalogue::Catalogue::builtin().all() {
+        let made = a.app.create_endpoint(&tenant.by, of_provider(provider), None).await;
+        let id = made.unwrap_or_else(|error| panic!("{}: {error}", provider.slug)).value.endpoint.id;
+        for _ in 0..2 {
+            let sent = a.app.send_test_event(&tenant.by, id, TestEvent::default()).await;
+            let sent = sent.unwrap_or_else(|error| panic!("{}: {error}", provider.slug));
+            assert!(!sent.receipts.is_empty(), "{}", provider.slug);
+            sent_events += sent.receipts.len();
+            receipts.extend(sent.receipts);
+            assert_eq!(sent.verified, sent.note.is_none());
+            if !sent.verified && !unsigned.contains(&provider.slug.as_str()) {
+                unsigned.push(provider.slug.as_str());
+            }
+        }
+    }
+    assert_eq!(unsigned, ["sendgrid"], "its endpoint holds a public key");
+    assert_eq!(receipts.len(), sent_events, "each is an event of its own");
+    let stored = i64::try_from(sent_events).unwrap();
+    assert_eq!(a.t.count("receipts WHERE origin = 'test' AND reason IS NULL").await, stored);
+    assert_eq!(a.t.count("handoffs WHERE state = 0").await, stored, "the default consumer gets them");
+});
+
+both_engines!(a_test_event_that_cannot_come_in_says_why, |t| async {
+    let a = TestApp::new(t);
+    let (tenant, other) = (a.tenant("acme").await, a.tenant("other").await);
+    let endpoint = made(&a, &tenant).await;
+    let send = async |by: &By, asked| problem(a.app.send_test_event(by, endpoint.id, asked).await);
+    assert_eq!(send(&other.by, TestEvent::default()).await, Problem::not_found("endpoint"));
+    let unknown = TestEvent { sample: Some("nothing".to_owned()), event_type: None };
+    assert_eq!(pointers(&send(&tenant.by, unknown).await), ["/sample"]);
+    let off = EndpointChange { enabled: Some(false), ..EndpointChange::default() };
+    a.app.update_endpoint(&tenant.by, endpoint.id, off).await.unwrap();
+    assert_eq!(send(&tenant.by, TestEvent::default()).await.code, Code::Conflict);
+    assert_eq!(a.t.count("receipts").await, 0);
+});
+
+both_engines!(a_secret_option_is_sealed_and_shown_as_a_hint, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let whatsapp = restante_core::catalogue::Catalogue::builtin().get("whatsapp").unwrap();
+    let made = a.app.create_endpoint(&tenant.by, of_provider(whatsapp), None).await.unwrap().value.endpoint;
+    assert_eq!(Value::Object(made.options.clone()), json!({"verify_token": {"hint": "…oken"}}));
+    assert_eq!(a.app.endpoint(&tenant.by, made.id).await.unwrap(), made);
+    assert!(!a.t.holds("canary-of-a-verify-token").await);
+    assert!(record(&a, &made).await.unwrap().options_sealed.is_some());
+
+    let patch = |options: Value| EndpointChange {
+        options: Some(options.as_object().cloned()),
+        ..EndpointChange::default()
+    };
+    // What a client read and sends back would replace the secret by its hint.
+    let refused = problem(a.app.update_endpoint(&tenant.by, made.id, patch(json!(made.options))).await);
+    assert_eq!(pointers(&refused), ["/options/verify_token"]);
+    // Another option leaves it as it is, and a new value takes its place.
+    let kept = patch(json!({"public_url": "https://hooks.example.com/x"}));
+    let kept = a.app.update_endpoint(&tenant.by, made.id, kept).await.unwrap().endpoint;
+    assert_eq!(kept.options["verify_token"], json!({"hint": "…oken"}));
+    let new = patch(json!({"verify_token": "another-canary-of-a-token-77"}));
+    let new = a.app.update_endpoint(&tenant.by, made.id, new).await.unwrap().endpoint;
+    assert_eq!(new.options["verify_token"], json!({"hint": "…n-77"}));
+    assert!(!a.t.holds("another-canary-of-a-token-77").await);
+    // A deleted endpoint keeps no sealed option either.
+    a.app.delete_endpoint(&tenant.by, made.id).await.unwrap();
+    assert_eq!(a.t.count("endpoints WHERE options_sealed IS NOT NULL").await, 0);
+});
+
+both_engines!(options_that_leave_a_secret_unusable_are_refused, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let custom = restante_core::catalogue::Catalogue::builtin().get("custom").unwrap();
+    let made = a.app.create_endpoint(&tenant.by, of_provider(custom), None).await.unwrap().value.endpoint;
+    let hex = EndpointChange {
+        options: Some(json!({"verify": {"secret_encoding": "hex"}}).as_object().cloned()),
+        ..EndpointChange::default()
+    };
+    let refused = problem(a.app.update_endpoint(&tenant.by, made.id, hex).await);
+    assert_eq!(pointers(&refused), ["/options"]);
+    assert!(refused.detail.contains("…text"), "{refused}");
+    assert!(!refused.detail.contains("a-long-random-text"));
+    assert_eq!(a.app.endpoint(&tenant.by, made.id).await.unwrap(), made);
+    let wrong = EndpointChange {
+        options: Some(json!({"verify": {"header": "X Signature"}}).as_object().cloned()),
+        ..EndpointChange::default()
+    };
+    let refused = problem(a.app.update_endpoint(&tenant.by, made.id, wrong).await);
+    assert_eq!(pointers(&refused), ["/options/verify/header"]);
 });

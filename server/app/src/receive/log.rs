@@ -11,6 +11,8 @@ use super::{Incoming, Outcome, Target, figures};
 pub(super) struct Entry<'a> {
     pub(super) target: &'a Target,
     pub(super) incoming: &'a Incoming,
+    /// Whether its signature was looked at; a test event may come without one.
+    pub(super) verified: bool,
     pub(super) verified_in: Duration,
     pub(super) began: Instant,
 }
@@ -28,6 +30,10 @@ struct Ending<'a> {
 }
 
 impl Entry<'_> {
+    const fn signature(&self) -> &'static str {
+        if self.verified { "verified" } else { "not verified" }
+    }
+
     pub(super) fn committed(&self, accepted: &Accepted, committed: &Committed) {
         let repeats_only =
             !committed.receipts.is_empty() && committed.receipts.iter().all(|receipt| receipt.duplicate);
@@ -39,7 +45,7 @@ impl Entry<'_> {
         self.write(
             outcome,
             &Ending {
-                signature: "verified",
+                signature: self.signature(),
                 transaction: Some("committed"),
                 timestamp_age_ms,
                 accepted: Some(accepted),
@@ -54,7 +60,7 @@ impl Entry<'_> {
         self.write(
             Outcome::Failed,
             &Ending {
-                signature: "verified",
+                signature: self.signature(),
                 transaction: Some(if unknown { "unknown" } else { "not committed" }),
                 timestamp_age_ms: self.age_ms(accepted),
                 accepted: Some(accepted),

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use restante_core::request::Request;
 use restante_core::time::Timestamp;
-use restante_core::verify::{Accepted, Reply, Verdict, verify};
-use restante_store::StoreError;
+use restante_core::verify::{Accepted, Rejection, Reply, Verdict, identify_unverified, verify};
+use restante_store::{Committed, StoreError};
 
 use crate::App;
 pub use answer::refusal;
@@ -75,41 +75,85 @@ impl Outcome {
     }
 }
 
+/// How a request came to its end: what its sender is told, and what became of it.
+pub(crate) struct Taken {
+    pub(crate) reply: Reply,
+    pub(crate) ending: Ending,
+}
+
+/// What became of a request, for who asks from inside.
+pub(crate) enum Ending {
+    /// Its receipts are committed.
+    Committed(Committed),
+    /// It is not authentic.
+    Rejected(Rejection),
+    /// It was a handshake.
+    Handshake,
+    /// It could not be committed now.
+    Failed,
+}
+
+/// By which road a request comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Road {
+    /// From a sender.
+    Sender,
+    /// A test event that is signed as the sender would.
+    SignedTest,
+    /// A test event for an endpoint that holds only a public key, so that nobody here can sign it.
+    UnsignedTest,
+}
+
+impl Road {
+    const fn origin(self) -> &'static str {
+        match self {
+            Self::Sender => "delivery",
+            Self::SignedTest | Self::UnsignedTest => "test",
+        }
+    }
+
+    const fn is_verified(self) -> bool {
+        !matches!(self, Self::UnsignedTest)
+    }
+}
+
 impl App {
     /// Takes a request to its end and says how to answer.
     ///
     /// A 2xx of an [`Accepted`] request is given only after its receipts are committed. When the
     /// commit fails, is unknown or takes too long, the answer is 503 with `Retry-After`.
     pub async fn receive(&self, target: &Arc<Target>, incoming: Incoming) -> Reply {
-        self.receive_as("delivery", target, incoming).await
+        self.take(Road::Sender, target, incoming).await.reply
     }
 
-    /// As [`App::receive`], for requests that the program itself makes: `test`.
-    pub async fn receive_as(&self, origin: &'static str, target: &Arc<Target>, incoming: Incoming) -> Reply {
+    /// As [`App::receive`], also for requests that the program itself makes, and with what became of it.
+    pub(crate) async fn take(&self, road: Road, target: &Arc<Target>, incoming: Incoming) -> Taken {
         let began = Instant::now();
+        let failed = || Taken { reply: answer::unavailable(), ending: Ending::Failed };
         let incoming = Arc::new(incoming);
         let (verdict, sealed) = if incoming.request.body.len() >= BLOCKING_FROM_BYTES {
             let (app, target, incoming) = (self.clone(), Arc::clone(target), Arc::clone(&incoming));
-            let work = tokio::task::spawn_blocking(move || app.verify_and_seal(origin, &target, &incoming));
+            let work = tokio::task::spawn_blocking(move || app.verify_and_seal(road, &target, &incoming));
             match work.await {
                 Ok(done) => done,
-                Err(_) => return answer::unavailable(),
+                Err(_) => return failed(),
             }
         } else {
-            self.verify_and_seal(origin, target, &incoming)
+            self.verify_and_seal(road, target, &incoming)
         };
         let verified_in = began.elapsed();
-        let entry = log::Entry { target, incoming: &incoming, verified_in, began };
+        let entry =
+            log::Entry { target, incoming: &incoming, verified: road.is_verified(), verified_in, began };
         match (verdict, sealed) {
             (Verdict::Reject(rejection), _) => {
                 self.refusals.reject(target, &incoming, &rejection);
                 entry.rejected(&rejection);
-                answer::rejected(target, &rejection)
+                Taken { reply: answer::rejected(target, &rejection), ending: Ending::Rejected(rejection) }
             }
             (Verdict::Challenge(handshake), _) => {
                 self.refusals.count(target, "handshake", incoming.received_at);
                 entry.handshake();
-                handshake.reply
+                Taken { reply: handshake.reply, ending: Ending::Handshake }
             }
             (Verdict::Accept(accepted), Some(delivery)) => {
                 let patience = patience(target).saturating_sub(began.elapsed());
@@ -126,29 +170,36 @@ impl App {
                             self.wakeups.wake(*consumer);
                         }
                         entry.committed(&accepted, &committed);
-                        answer::committed(target, &accepted, &committed)
+                        Taken {
+                            reply: answer::committed(target, &accepted, &committed),
+                            ending: Ending::Committed(committed),
+                        }
                     }
                     Err(error) => {
                         self.refusals.count(target, "failed", incoming.received_at);
                         entry.failed(&accepted, &error);
-                        answer::unavailable()
+                        failed()
                     }
                 }
             }
             // Authentic, but the tenant's keys can't seal it: that is our fault, never the sender's.
-            (Verdict::Accept(_), None) => answer::unavailable(),
+            (Verdict::Accept(_), None) => failed(),
         }
     }
 
     fn verify_and_seal(
         &self,
-        origin: &'static str,
+        road: Road,
         target: &Target,
         incoming: &Incoming,
     ) -> (Verdict, Option<restante_store::Delivery>) {
-        let verdict = verify(&target.for_verification(), &incoming.request, incoming.received_at);
+        let verdict = if road.is_verified() {
+            verify(&target.for_verification(), &incoming.request, incoming.received_at)
+        } else {
+            Verdict::Accept(identify_unverified(&target.for_verification(), &incoming.request))
+        };
         let delivery = match &verdict {
-            Verdict::Accept(accepted) => Some(self.seal(origin, target, incoming, accepted)),
+            Verdict::Accept(accepted) => Some(self.seal(road.origin(), target, incoming, accepted)),
             _ => None,
         };
         (verdict, delivery)

@@ -144,7 +144,8 @@ impl Target {
         None
     }
 
-    pub(super) fn for_verification(&self) -> verify::Endpoint<'_> {
+    /// What verification, and signing, need to know of it.
+    pub(crate) fn for_verification(&self) -> verify::Endpoint<'_> {
         verify::Endpoint {
             scheme: &self.scheme,
             keys: &self.keys,
