@@ -6,37 +6,8 @@ use std::time::Duration;
 
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
-/// How a delivery ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Kept; at least one event in it is new.
-    Accepted,
-    /// All of it was here before.
-    Duplicate,
-    /// Not authentic, or not fit.
-    Rejected,
-    /// It could not be kept.
-    Failed,
-    /// A probe of the provider was answered.
-    Handshake,
-}
-
-impl Outcome {
-    /// Every outcome.
-    pub const ALL: [Self; 5] =
-        [Self::Accepted, Self::Duplicate, Self::Rejected, Self::Failed, Self::Handshake];
-
-    /// The word in logs and figures.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Duplicate => "duplicate",
-            Self::Rejected => "rejected",
-            Self::Failed => "failed",
-            Self::Handshake => "handshake",
-        }
-    }
-}
+/// How a delivery can end, in the words of the log.
+const OUTCOMES: [&str; 5] = ["accepted", "duplicate", "rejected", "failed", "handshake"];
 
 /// What a clock is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +27,16 @@ impl Against {
     }
 }
 
-/// A delivery ended.
-pub fn delivery(outcome: Outcome) {
-    counter!("restante_deliveries_total", "outcome" => outcome.as_str()).increment(1);
+/// A delivery ended, this long after its last byte came.
+pub fn delivery(outcome: &'static str, took: Duration) {
+    counter!("restante_deliveries_total", "outcome" => outcome).increment(1);
+    histogram!("restante_receive_seconds").record(took);
+}
+
+/// How old the signed time of an authentic delivery was, in milliseconds; negative for the future.
+/// `provider` is a name of the catalogue.
+pub fn signed_age(provider: &'static str, age_ms: i64) {
+    histogram!("restante_signed_age_seconds", "provider" => provider).record(age_ms as f64 / 1_000.0);
 }
 
 /// Events became receipts; some of their deliveries were new, some had come before.
@@ -126,6 +104,11 @@ pub fn describe() {
     describe_counter!("restante_duplicates_total", "Events that had come before.");
     describe_counter!("restante_rejected_total", "Requests of senders that were refused, by reason.");
     describe_counter!("restante_commit_failures_total", "Deliveries that could not be committed.");
+    describe_histogram!("restante_receive_seconds", "From the last byte of a delivery to its answer.");
+    describe_histogram!(
+        "restante_signed_age_seconds",
+        "How old the signed time of authentic deliveries was."
+    );
     describe_histogram!("restante_commit_seconds", "From the queue of the committer to the disk.");
     describe_gauge!("restante_queue_depth", "Records that wait for the committer.");
     describe_gauge!("restante_oldest_pending_seconds", "Age of the oldest handoff that waits to be claimed.");
@@ -136,8 +119,8 @@ pub fn describe() {
         "Events whose bytes differ from what the provider lists."
     );
     describe_gauge!("restante_clock_offset_seconds", "How far this machine's clock is ahead.");
-    for outcome in Outcome::ALL {
-        counter!("restante_deliveries_total", "outcome" => outcome.as_str()).absolute(0);
+    for outcome in OUTCOMES {
+        counter!("restante_deliveries_total", "outcome" => outcome).absolute(0);
     }
     events(0, 0);
     counter!("restante_commit_failures_total").absolute(0);

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use restante_core::verify::{Accepted, Rejection};
 use restante_store::{Committed, StoreError};
 
-use super::{Incoming, Outcome, Target, figures};
+use super::{Incoming, Outcome, Target};
+use crate::figures;
 
 /// What is known of a delivery before its outcome is.
 pub(super) struct Entry<'a> {

@@ -6,7 +6,6 @@
 
 mod answer;
 mod cache;
-mod figures;
 mod log;
 mod record;
 mod refusals;
@@ -23,7 +22,7 @@ use restante_core::time::Timestamp;
 use restante_core::verify::{Accepted, Rejection, Reply, Verdict, identify_unverified, verify};
 use restante_store::{Committed, StoreError};
 
-use crate::App;
+use crate::{App, figures};
 pub use answer::refusal;
 pub use cache::Targets;
 pub use refusals::{Refusals, run_refusal_flush};
@@ -157,6 +156,7 @@ impl App {
             }
             (Verdict::Accept(accepted), Some(delivery)) => {
                 let patience = patience(target).saturating_sub(began.elapsed());
+                let queued = Instant::now();
                 let commit = tokio::time::timeout(patience, self.store.commit(delivery)).await;
                 let commit = commit.unwrap_or_else(|_| {
                     Err(StoreError::Unavailable {
@@ -166,6 +166,10 @@ impl App {
                 });
                 match commit {
                     Ok(committed) => {
+                        figures::commit(queued.elapsed());
+                        let duplicates =
+                            committed.receipts.iter().filter(|receipt| receipt.duplicate).count() as u64;
+                        figures::events(committed.receipts.len() as u64 - duplicates, duplicates);
                         for consumer in &committed.wake {
                             self.wakeups.wake(*consumer);
                         }
@@ -176,6 +180,7 @@ impl App {
                         }
                     }
                     Err(error) => {
+                        figures::commit_failed();
                         self.refusals.count(target, "failed", incoming.received_at);
                         entry.failed(&accepted, &error);
                         failed()
