@@ -6,10 +6,13 @@ use std::borrow::Cow;
 use crate::limits::FORM_FIELDS_MAX;
 use crate::request::Request;
 
+/// A name and its value, decoded.
+pub(crate) type Pair<'a> = (Cow<'a, [u8]>, Cow<'a, [u8]>);
+
 /// Fields in the order in which they were sent.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a> {
-    pub(crate) list: Vec<(Cow<'a, [u8]>, Cow<'a, [u8]>)>,
+    pub(crate) list: Vec<Pair<'a>>,
     /// There were more than are read.
     pub(crate) cut: bool,
 }

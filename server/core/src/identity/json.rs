@@ -358,11 +358,11 @@ mod tests {
         }
     }
 
-    /// Elements as (rule, bytes, values), and whether arrays were there.
-    fn batch(
-        doc: &str,
-        rules: &[(&str, bool, &[&str])],
-    ) -> (Vec<(usize, String, Vec<Option<String>>)>, bool) {
+    /// An element: its rule, its bytes, its values.
+    type Found = (usize, String, Vec<Option<String>>);
+
+    /// The elements of a batch, and whether its arrays were there.
+    fn batch(doc: &str, rules: &[(&str, bool, &[&str])]) -> (Vec<Found>, bool) {
         let mut plan = Plan::new();
         for (each, leftover, pointers) in rules {
             let rule = plan.rule(Some(&Pointer::parse_with_stars(each).unwrap()), *leftover);

@@ -1,6 +1,8 @@
 //! The rules from the outside: requests with known answers, senders that people describe, and what no
 //! input may do.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 mod custom;
 mod custom_faults;
 mod explanations;
