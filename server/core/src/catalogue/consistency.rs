@@ -214,3 +214,48 @@ fn what_nobody_says_is_told_apart_from_what_there_is_not() {
     assert_eq!(read("\"none\""), Stated::No);
     assert_eq!(read("\"unknown\""), Stated::Unknown);
 }
+
+#[test]
+fn the_page_for_contributors_knows_every_word_and_its_example_is_an_entry() {
+    use super::provider::Files;
+    let page = include_str!("../../../../docs/providers.md");
+    let written_as = |field: &str| {
+        match field {
+            "forms" => "form",
+            "options" => "option",
+            "handshakes" => "handshake",
+            "events" => "event",
+            "samples" => "sample",
+            "signatures" => "signature",
+            "items" => "item",
+            "event_type" => "type",
+            other => other,
+        }
+        .to_owned()
+    };
+    let sources = [
+        include_str!("entry.rs"),
+        include_str!("secret_rule.rs"),
+        include_str!("verify_rule.rs"),
+        include_str!("event_rule.rs"),
+    ];
+    let fields = sources.iter().flat_map(|source| source.lines()).filter_map(|line| {
+        let (name, _) = line.strip_prefix("    pub(crate) ")?.split_once(':')?;
+        // Not words: the family is worked out, and a place is spelt as one of its own words.
+        (!["family", "place"].contains(&name) && !name.contains(' ')).then(|| written_as(name))
+    });
+    let known =
+        |word: &str| page.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|part| part == word);
+    let missing: Vec<String> = fields.filter(|word| !known(word)).collect();
+    assert!(missing.is_empty(), "docs/providers.md says nothing of {missing:?}");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let setup = "x".repeat(201);
+    let files = Files {
+        slug: "acme",
+        provider: Box::leak(example.to_owned().into_boxed_str()),
+        setup: Box::leak(setup.into_boxed_str()),
+        samples: &[("order.paid.json", b"{}")],
+    };
+    let provider = Provider::load(&files).unwrap();
+    assert_eq!(faults(&provider), [] as [&str; 0]);
+}

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod consistency;
 mod custom;
+mod custom_event;
 mod custom_source;
 mod describe;
 mod entry;

@@ -99,8 +99,8 @@ impl Events {
             greetings,
             headers: headers(rule),
             reads_form: rule.document_in_form.is_some()
-                || any(rule, |source| matches!(source, Source::Form(_))),
-            reads_query: any(rule, |source| matches!(source, Source::Query(_))),
+                || any(rule, handshakes, |source| matches!(source, Source::Form(_))),
+            reads_query: any(rule, handshakes, |source| matches!(source, Source::Query(_))),
         }
     }
 }
@@ -144,9 +144,13 @@ fn compile_item(rule: &ItemRule, plan: &mut Plan) -> Item {
     Item { id, event_type, account, api_version, occurred_at, livemode, unique_by, scope }
 }
 
-fn any(rule: &EventRule, fits: impl Fn(&Source) -> bool + Copy) -> bool {
-    let conditions = rule.when.iter().map(|condition| &condition.source);
-    conditions.chain(rule.items.iter().flat_map(ItemRule::sources)).any(|source| source.any(fits))
+fn any(rule: &EventRule, handshakes: &[HandshakeRule], fits: impl Fn(&Source) -> bool + Copy) -> bool {
+    let signed = handshakes.iter().filter(|handshake| handshake.signed);
+    let conditions = rule.when.iter().chain(signed.flat_map(|handshake| &handshake.when));
+    conditions
+        .map(|condition| &condition.source)
+        .chain(rule.items.iter().flat_map(ItemRule::sources))
+        .any(|source| source.any(fits))
 }
 
 /// The key of an event whose id a person has read and told, as its rule would have made it.

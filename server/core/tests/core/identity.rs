@@ -64,6 +64,8 @@ fn an_id_that_is_not_there_waits_for_repair() {
         "not json",
         "<id>1</id>",
         r#"{"id":null}"#,
+        r#"{"type":"t"}"#,
+        r#"{"id":"","type":"t"}"#,
         r#"{"id":""}"#,
         r#"{"id":true}"#,
         r#"{"id":false}"#,

@@ -106,6 +106,13 @@ fn a_family_of_headers_is_read_as_a_whole() {
             ("svix-id", "a"),
             ("svix-timestamp", &*time),
         ];
+        let half_first = [
+            ("webhook-signature", "v1,AAAA"),
+            ("svix-signature", &*a),
+            ("svix-id", "a"),
+            ("svix-timestamp", &*time),
+        ];
+        assert_eq!(id_of(provider, &half_first).as_deref(), Some("a"), "the family that is all there");
         assert_eq!(id_of(provider, &wrong_first).as_deref(), Some("a"));
     }
 }
@@ -150,6 +157,8 @@ fn slack_is_answered_only_when_it_signed() {
     let mut forged = slack(body);
     forged.headers.0.remove(0);
     assert_eq!(bench.reason(&forged), Reason::MissingSignature);
+    let Verdict::Challenge(look) = bench.verdict(&slack("ssl_check=1&token=x")) else { panic!("a look") };
+    assert_eq!((look.reply.status, look.reply.body.len()), (200, 0));
     let long = format!(r#"{{"type":"url_verification","challenge":"{}"}}"#, "x".repeat(5_000));
     assert!(matches!(bench.verdict(&slack(&long)), Verdict::Accept(_)), "kept, never echoed");
     // Another provider's endpoint does not know the handshake.
