@@ -86,6 +86,7 @@ fn describe(fields: &mut Fields<'_>, map: &Map<String, Value>, at: &str) -> Opti
         );
     }
     let prefix = fields.text("prefix", 64).unwrap_or_default().to_owned();
+    check_prefix(fields, separator.as_deref(), &prefix);
     let encoding = fields.word("encoding", &[("hex", Encoding::Hex), ("base64", Encoding::Base64)]);
     let signed = match fields.text("signed", 1_024) {
         Some(text) => fields.check("signed", Template::parse(text, false)),
@@ -96,7 +97,7 @@ fn describe(fields: &mut Fields<'_>, map: &Map<String, Value>, at: &str) -> Opti
         &[("received", CompressedBody::Received), ("decoded", CompressedBody::Decoded)],
     );
     let timestamp = match fields.get("timestamp") {
-        Some(value) => timestamp(fields, value, separator.is_some()),
+        Some(value) => timestamp(fields, value, separator.as_deref()),
         None => None,
     };
     let form = secret_form(fields, algorithm);
@@ -142,7 +143,7 @@ fn methods(fields: &mut Fields<'_>) -> Vec<String> {
     })
 }
 
-fn timestamp(fields: &mut Fields<'_>, value: &Value, list: bool) -> Option<TimestampRule> {
+fn timestamp(fields: &mut Fields<'_>, value: &Value, separator: Option<&str>) -> Option<TimestampRule> {
     let at = fields.pointer("timestamp");
     let Some(map) = value.as_object() else {
         fields.fault("timestamp", "Say where the time stands, such as {\"header\":\"X-Time\"}.".into());
@@ -154,9 +155,15 @@ fn timestamp(fields: &mut Fields<'_>, value: &Value, list: bool) -> Option<Times
         places.extend(inner.check("header", header_name(name)).map(TimestampPlace::Header));
     }
     if let Some(entry) = inner.text("entry", 64) {
+        if separator.is_some_and(|separator| !separator.is_empty() && entry.contains(separator)) {
+            inner.fault(
+                "entry",
+                "The header is split at the separator, so no entry can begin with text that holds it.".into(),
+            );
+        }
         if entry.is_empty() {
             inner.fault("entry", "Say what the entry begins with, such as t=.".into());
-        } else if !list {
+        } else if separator.is_none() {
             inner.fault("entry", "An entry needs a header that is a list: set separator.".into());
         }
         places.push(TimestampPlace::Entry(entry.to_owned()));
@@ -216,6 +223,16 @@ fn secret_form(fields: &mut Fields<'_>, algorithm: Option<Algorithm>) -> Option<
         usual_prefix: None,
         refuse: None,
     })
+}
+
+/// A prefix that no entry can have would refuse every delivery.
+fn check_prefix(fields: &mut Fields<'_>, separator: Option<&str>, prefix: &str) {
+    if separator.is_some_and(|separator| !separator.is_empty() && prefix.contains(separator)) {
+        let text = "The header is split at the separator, so no entry can begin with a prefix that holds it.";
+        fields.fault("prefix", text.into());
+    } else if prefix.starts_with(char::is_whitespace) {
+        fields.fault("prefix", "Spaces in front of a value are dropped, so none begins with one.".into());
+    }
 }
 
 /// An unsigned time proves nothing, and where nothing is signed there is nothing to describe.

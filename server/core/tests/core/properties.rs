@@ -156,7 +156,8 @@ fn slices_fit(bench: &Bench, request: &Request) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    // More with PROPTEST_CASES. A failing case is printed, so no file of seeds is kept.
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_request_panics_and_none_passes_by_chance(request in requests(), now in any::<i64>()) {
