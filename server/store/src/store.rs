@@ -233,3 +233,16 @@ pub(crate) fn stopped() -> StoreError {
 pub(crate) fn short(error: &sqlx::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().chars().take(200).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::both_engines;
+
+    both_engines!(an_open_store_has_not_failed_for_good, |t| async {
+        tokio::select! {
+            biased;
+            reason = t.store.failed_for_good() => panic!("{reason}"),
+            () = std::future::ready(()) => {}
+        }
+    });
+}

@@ -102,7 +102,7 @@ pub(crate) async fn start(
             tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine }.run());
         }
         Pools::Postgres { pool } => {
-            let engine = PostgresCommitter::new(pool.clone());
+            let engine = PostgresCommitter::new(pool.clone(), fatal);
             tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine }.run());
         }
     }

@@ -2,6 +2,7 @@
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, PgPool, Postgres};
+use tokio::sync::watch;
 
 use super::Transactions;
 use crate::engine::{Conn, StoreError};
@@ -11,11 +12,14 @@ use crate::store::BoxFuture;
 pub(super) struct PostgresCommitter {
     pool: PgPool,
     connection: Option<PoolConnection<Postgres>>,
+    /// Nothing is sent: PostgreSQL stops by itself when its disk fails. Dropped, it says that the
+    /// committer is gone.
+    _fatal: watch::Sender<Option<String>>,
 }
 
 impl PostgresCommitter {
-    pub(super) const fn new(pool: PgPool) -> Self {
-        Self { pool, connection: None }
+    pub(super) const fn new(pool: PgPool, fatal: watch::Sender<Option<String>>) -> Self {
+        Self { pool, connection: None, _fatal: fatal }
     }
 
     fn broken() -> StoreError {
