@@ -65,6 +65,7 @@ impl Instance {
         let options = Options {
             url,
             allow_volatile: settings.allow_volatile,
+            beside_a_server: opened_for == For::Command,
             postgres_connections_max: settings.postgres_connections_max,
         };
         let store = Store::open(&options).await?;

@@ -4,6 +4,7 @@
 mod batch;
 mod conn;
 mod error;
+mod guest;
 mod open;
 mod row;
 pub(crate) mod sql;
@@ -12,6 +13,7 @@ mod value;
 pub(crate) use batch::Batch;
 pub use conn::Conn;
 pub use error::StoreError;
+pub(crate) use guest::{Guest, Host};
 pub(crate) use open::Pools;
 pub use open::{Options, Url};
 pub(crate) use row::Row;

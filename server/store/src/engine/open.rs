@@ -13,7 +13,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 
-use super::{Engine, StoreError};
+use super::{Engine, Guest, StoreError};
 
 static MIGRATIONS_SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static MIGRATIONS_POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
@@ -25,6 +25,8 @@ const SQLITE_VERSION_MIN: (u32, u32, u32) = (3, 51, 3);
 const POSTGRES_VERSION_MIN: i64 = 140_000;
 /// How long an SQLite connection waits for another process's write (an operator's command).
 const SQLITE_BUSY_MAX: Duration = Duration::from_millis(1_500);
+/// The same for a command beside a server, whose commits leave little room.
+const SQLITE_GUEST_BUSY_MAX: Duration = Duration::from_secs(15);
 /// How long a caller waits for a free connection.
 const POOL_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Connections that read from SQLite beside the one that writes.
@@ -73,6 +75,8 @@ pub struct Options {
     pub url: Url,
     /// Accept a PostgreSQL that does not write to disk before it answers. Only tests and demos do.
     pub allow_volatile: bool,
+    /// Whether this is a command that may run beside a server. On SQLite it asks the server for room.
+    pub beside_a_server: bool,
     /// Connections to PostgreSQL at most, the committer's included.
     pub postgres_connections_max: u32,
 }
@@ -80,7 +84,7 @@ pub struct Options {
 impl Options {
     /// The usual settings for a database.
     pub const fn new(url: Url) -> Self {
-        Self { url, allow_volatile: false, postgres_connections_max: 16 }
+        Self { url, allow_volatile: false, beside_a_server: false, postgres_connections_max: 16 }
     }
 }
 
@@ -88,7 +92,7 @@ impl Options {
 #[derive(Debug)]
 pub(crate) enum Pools {
     /// One connection that writes (taken by the writer task) and a pool that reads.
-    Sqlite { writer: Box<SqliteConnectOptions>, readers: SqlitePool },
+    Sqlite { writer: Box<SqliteConnectOptions>, readers: SqlitePool, _guest: Option<Guest> },
     /// A pool, and the options from which the committer and the listener open their own connections.
     Postgres { pool: PgPool },
 }
@@ -111,20 +115,21 @@ impl Pools {
 
     pub(crate) async fn open(options: &Options) -> Result<Self, StoreError> {
         match &options.url {
-            Url::Sqlite(path) => open_sqlite(path).await,
+            Url::Sqlite(path) => open_sqlite(path, options.beside_a_server).await,
             Url::Postgres(url) => open_postgres(url, options).await,
         }
     }
 }
 
-async fn open_sqlite(path: &std::path::Path) -> Result<Pools, StoreError> {
+async fn open_sqlite(path: &std::path::Path, beside_a_server: bool) -> Result<Pools, StoreError> {
+    let guest = beside_a_server.then(|| Guest::announce(path));
     let any = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
         // A commit is on the disk before it is answered. NORMAL would lose the last ones with the power.
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
-        .busy_timeout(SQLITE_BUSY_MAX)
+        .busy_timeout(if beside_a_server { SQLITE_GUEST_BUSY_MAX } else { SQLITE_BUSY_MAX })
         .pragma("mmap_size", "0")
         .pragma("cache_size", "-65536")
         // Checkpoints are `group::checkpoint`'s; a process without a committer leaves them to the next one.
@@ -143,7 +148,7 @@ async fn open_sqlite(path: &std::path::Path) -> Result<Pools, StoreError> {
         .connect_with(any.read_only(true))
         .await
         .map_err(unavailable("open SQLite for reading"))?;
-    Ok(Pools::Sqlite { writer: Box::new(writer), readers })
+    Ok(Pools::Sqlite { writer: Box::new(writer), readers, _guest: guest })
 }
 
 async fn check_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::Transactions;
 use super::checkpoint::Checkpoints;
-use crate::engine::{Conn, StoreError};
+use crate::engine::{Conn, Host, StoreError};
 use crate::store::BoxFuture;
 
 /// The one connection that writes.
@@ -15,6 +15,7 @@ pub(super) struct SqliteCommitter {
     connection: SqliteConnection,
     fatal: watch::Sender<Option<String>>,
     checkpoints: Checkpoints,
+    host: Host,
 }
 
 impl SqliteCommitter {
@@ -25,7 +26,8 @@ impl SqliteCommitter {
         let open = |error| StoreError::from_sqlx("open the writer", error);
         let connection = options.connect().await.map_err(open)?;
         let checkpoints = Checkpoints::start(options).await.map_err(open)?;
-        Ok(Self { options: options.clone(), connection, fatal, checkpoints })
+        let host = Host::of(options.get_filename());
+        Ok(Self { options: options.clone(), connection, fatal, checkpoints, host })
     }
 
     /// After a write to the disk has failed, the file system may show pages as written that are
@@ -42,6 +44,7 @@ impl SqliteCommitter {
 impl Transactions for SqliteCommitter {
     fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
+            self.host.make_room().await;
             let begun = Conn::sqlite(&mut self.connection).control("begin", "BEGIN IMMEDIATE").await;
             if begun.is_err() && self.connection.ping().await.is_err() {
                 // The worker thread is gone; a new one finds the file as the last commit left it.
