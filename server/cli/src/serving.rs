@@ -88,6 +88,7 @@ pub(crate) async fn run(
     let mut background = JoinSet::new();
     background.spawn(run_refusal_flush(app.clone(), stopped.clone()));
     background.spawn(until(stopped.clone(), figures::upkeep(recorder)));
+    background.spawn(until(stopped.clone(), restante_app::figures::watch(app.clone())));
     if let Some(listener) = ports.figures {
         let operations = with_layers(&api, operations_router(&api, text), axum::Router::new());
         let mut stopped = stopped.clone();

@@ -2,16 +2,48 @@
 //! words of ours: never a tenant, an endpoint, or anything that a sender chose. Without a recorder
 //! (in tests, in commands that end) all of it does nothing.
 
+mod watch;
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use restante_store::stats::Waiting;
+
+pub use watch::watch;
+
+/// Deliveries of which the median age is taken.
+const SIGNED_AGES_KEPT: usize = 101;
+
+/// The ages of the last signed times. As global as the recorder is.
+static SIGNED_AGES: Mutex<Ages> = Mutex::new(Ages(VecDeque::new()));
+
+/// The last few ages of signed times, in milliseconds.
+struct Ages(VecDeque<i64>);
+
+impl Ages {
+    fn push(&mut self, age_ms: i64) {
+        if self.0.len() >= SIGNED_AGES_KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(age_ms);
+    }
+
+    /// The one in the middle, which a few senders with wrong clocks can't move.
+    fn median(&self) -> Option<i64> {
+        let mut ages: Vec<i64> = self.0.iter().copied().collect();
+        ages.sort_unstable();
+        ages.get(ages.len() / 2).copied()
+    }
+}
 
 /// How a delivery can end, in the words of the log.
 const OUTCOMES: [&str; 5] = ["accepted", "duplicate", "rejected", "failed", "handshake"];
 
 /// What a clock is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
+enum Against {
     /// The database's time.
     Database,
     /// The times that senders signed, in the median.
@@ -37,6 +69,12 @@ pub fn delivery(outcome: &'static str, took: Duration) {
 /// `provider` is a name of the catalogue.
 pub fn signed_age(provider: &'static str, age_ms: i64) {
     histogram!("restante_signed_age_seconds", "provider" => provider).record(age_ms as f64 / 1_000.0);
+    SIGNED_AGES.lock().unwrap_or_else(PoisonError::into_inner).push(age_ms);
+}
+
+/// The median age of the last signed times, in milliseconds; `None` before the first.
+fn median_signed_age() -> Option<i64> {
+    SIGNED_AGES.lock().unwrap_or_else(PoisonError::into_inner).median()
 }
 
 /// Events became receipts; some of their deliveries were new, some had come before.
@@ -67,8 +105,20 @@ pub fn queue_depth(records: usize) {
 }
 
 /// The age of the oldest handoff that is due and not leased, over all tenants; 0 when there is none.
-pub fn oldest_pending(seconds: u64) {
+fn oldest_pending(seconds: u64) {
     gauge!("restante_oldest_pending_seconds").set(exact(seconds));
+}
+
+/// What waits in the whole instance, by state.
+fn waiting(found: &Waiting) {
+    for (state, count) in [
+        ("pending", found.pending),
+        ("leased", found.leased),
+        ("failed", found.failed),
+        ("uncertain", found.uncertain),
+    ] {
+        gauge!("restante_handoffs", "state" => state).set(exact(count));
+    }
 }
 
 /// Handoffs went back to pending: given back by their application, or their lease ran out.
@@ -87,7 +137,7 @@ pub fn reconciliation_mismatches(count: u64) {
 }
 
 /// How far this machine's clock is ahead.
-pub fn clock_offset(against: Against, seconds: f64) {
+fn clock_offset(against: Against, seconds: f64) {
     gauge!("restante_clock_offset_seconds", "against" => against.as_str()).set(seconds);
 }
 
@@ -112,13 +162,17 @@ pub fn describe() {
     describe_histogram!("restante_commit_seconds", "From the queue of the committer to the disk.");
     describe_gauge!("restante_queue_depth", "Records that wait for the committer.");
     describe_gauge!("restante_oldest_pending_seconds", "Age of the oldest handoff that waits to be claimed.");
+    describe_gauge!("restante_handoffs", "Handoffs that are not done, by state.");
     describe_counter!("restante_handoff_retries_total", "Handoffs that went back to pending.");
     describe_counter!("restante_handoff_permanent_failures_total", "Handoffs that failed for good.");
     describe_counter!(
         "restante_reconciliation_mismatches_total",
         "Events whose bytes differ from what the provider lists."
     );
-    describe_gauge!("restante_clock_offset_seconds", "How far this machine's clock is ahead.");
+    describe_gauge!(
+        "restante_clock_offset_seconds",
+        "How far this machine's clock is ahead of the database's, and of the median of the times that senders signed."
+    );
     for outcome in OUTCOMES {
         counter!("restante_deliveries_total", "outcome" => outcome).absolute(0);
     }
@@ -129,4 +183,25 @@ pub fn describe() {
     reconciliation_mismatches(0);
     queue_depth(0);
     oldest_pending(0);
+    waiting(&Waiting::default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_that_of_the_last_ages_and_a_wrong_clock_does_not_move_it() {
+        let mut ages = Ages(VecDeque::new());
+        assert_eq!(ages.median(), None);
+        for age_ms in 0..1_000 {
+            ages.push(age_ms);
+        }
+        assert_eq!(ages.0.len(), SIGNED_AGES_KEPT);
+        assert_eq!(ages.median(), Some(949));
+        for _ in 0..10 {
+            ages.push(i64::MAX);
+        }
+        assert_eq!(ages.median(), Some(959));
+    }
 }
