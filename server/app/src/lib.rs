@@ -6,15 +6,22 @@
 pub mod api_keys;
 pub mod authenticate;
 mod by;
+pub mod claim;
 pub mod clock;
+pub mod consumers;
 pub mod endpoints;
+pub mod events;
 pub mod figures;
 mod idempotency;
 pub mod keys;
 pub mod providers;
 pub mod random;
 pub mod receive;
+mod repair;
+pub mod replay;
 pub mod settings;
+pub mod stats;
+pub mod sweep;
 mod tenant_keys;
 pub mod tenants;
 #[cfg(any(test, feature = "testing"))]

@@ -2,6 +2,7 @@
 //! notifications end here too. A wake-up is a hint: who misses one finds the work by looking again.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use restante_core::id::ConsumerId;
@@ -11,6 +12,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub struct Wakeups {
     waiting: Mutex<HashMap<ConsumerId, Arc<Notify>>>,
+    closed: AtomicBool,
 }
 
 impl Wakeups {
@@ -31,5 +33,17 @@ impl Wakeups {
         if let Some(place) = waiting.get(&consumer) {
             place.notify_waiters();
         }
+    }
+
+    /// Sends everyone home, now and from now on: the server stops.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.values().for_each(|place| place.notify_waiters());
+    }
+
+    /// Whether the server stops, so that nobody should wait any more.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
     }
 }

@@ -40,6 +40,11 @@ pub(crate) fn bounded(key: &Text<'_>) -> String {
     format!("sha256-{}", hex::encode(digest.finalize()))
 }
 
+/// The key of an event that its id alone identifies, as most providers' are.
+pub fn key_of_event_id(event_id: &str) -> String {
+    bounded(&join(std::iter::once(Some(&Text::new(event_id)))))
+}
+
 /// Text for people and columns: a NUL, which PostgreSQL can't hold, is spelt out.
 pub(crate) fn shown(text: &Text<'_>) -> String {
     if text.text.contains('\0') { text.text.replace('\0', "\\u0000") } else { text.text.clone().into_owned() }

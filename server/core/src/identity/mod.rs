@@ -17,6 +17,7 @@ use std::cell::Cell;
 pub(crate) use coding::{Decoded, decode};
 pub(crate) use fields::Fields;
 pub(crate) use json::scan;
+pub use key::key_of_event_id;
 pub(crate) use key::{bounded, join, shown};
 pub(crate) use moment::signed as signed_time;
 pub(crate) use plan::Plan;

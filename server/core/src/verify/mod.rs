@@ -15,6 +15,7 @@ mod signed;
 mod signing_time;
 mod verdict;
 
+pub use crate::identity::key_of_event_id;
 pub use lines::verdict_line;
 pub use sign::{SignRequest, SignedRequest, sample, sign};
 pub use verdict::{

@@ -14,7 +14,7 @@ pub use remove::{CancelStep, delete, unfinished_removals, write_cancel_step};
 pub(crate) use sql::ALL;
 
 use restante_core::filter::Filter;
-use restante_core::id::{ConsumerId, TenantId};
+use restante_core::id::{ConsumerId, EndpointId, TenantId};
 use restante_core::time::Timestamp;
 
 use crate::control::tenants;
@@ -113,6 +113,23 @@ pub async fn update(
     let now = conn.now().await?;
     let values = values![consumer.tenant, consumer.id, filter_text(filter), max_attempts, enabled, now];
     Ok(conn.execute(&sql::CONSUMER_UPDATE, values).await? == 1)
+}
+
+/// Those of the endpoints that are the tenant's and not deleted.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn endpoints_known(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    endpoints: &[EndpointId],
+) -> Result<Vec<EndpointId>, StoreError> {
+    if endpoints.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<uuid::Uuid> = endpoints.iter().map(|endpoint| endpoint.0).collect();
+    let rows = conn.fetch_all(&sql::ENDPOINTS_KNOWN, values![tenant, ids]).await?;
+    rows.iter().map(|row| Ok(EndpointId(row.uuid("id")?))).collect()
 }
 
 /// How long a consumer's last claim may be out of date. Each claim would otherwise wait for the row.

@@ -42,6 +42,14 @@ statements! {
         "UPDATE consumers SET deleted_at = $3, backfill_from = NULL, backfill_to = NULL
             WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
 
+    // Differs in the list.
+    /// Those of the endpoints that are there.
+    ENDPOINTS_KNOWN =
+        sqlite "SELECT e.id FROM json_each($2) AS r CROSS JOIN endpoints AS e
+            ON e.tenant_id = $1 AND e.id = unhex(r.value) AND e.deleted_at IS NULL"
+        postgres "SELECT e.id FROM UNNEST($2::uuid[]) AS r (id) JOIN endpoints AS e
+            ON e.tenant_id = $1 AND e.id = r.id AND e.deleted_at IS NULL";
+
     /// The newest receipt of a tenant.
     RECEIPT_NEWEST = both
         "SELECT id FROM receipts WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1";

@@ -1,0 +1,188 @@
+//! A claim, and its wait. What is due is leased in one transaction; the bytes are loaded and opened
+//! after it. A claim that found nothing waits until something comes, is due, or its time is up, and
+//! holds nothing meanwhile.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use restante_core::handoff::Nack;
+use restante_core::id::{ReceiptId, TenantId};
+use restante_core::seal::TenantKeyset;
+use restante_store::consumers::ConsumerRecord;
+use restante_store::handoffs::{self, Lease, LeaseNack};
+use restante_store::{StoreError, consumers};
+use tokio::time::Instant;
+
+use super::{Claim, Claimed, ClaimedEvent, Idle, check};
+use crate::consumers::not_found;
+use crate::{App, By, figures};
+
+/// A waiting claim looks again at least this often: a wake-up may get lost, and an operator's command
+/// on SQLite is another process.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// A pause after others were faster, or hold for a moment what is due.
+const AFTER_A_RACE: Duration = Duration::from_millis(20);
+
+impl App {
+    /// Claims what is due to a consumer, and waits for it as long as was asked for.
+    ///
+    /// A caller that goes away while it waits has leased nothing.
+    ///
+    /// # Errors
+    /// Not found, fields at fault, or what the database ran into.
+    pub async fn claim(&self, by: &By, consumer: &str, asked: Claim) -> Result<Claimed, StoreError> {
+        check::claim(&asked)?;
+        let tenant = by.tenant();
+        // Before anything is leased: without keys nothing could be handed out.
+        let keys = self.tenant_keys(tenant).await?;
+        let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds.into());
+        loop {
+            let (consumer, leases) = self.lease(tenant, consumer, &asked).await?;
+            if !leases.is_empty() {
+                let events = self.hand_out(&keys, &consumer, leases).await?;
+                if !events.is_empty() {
+                    return Ok(Claimed { events, idle: None });
+                }
+                // Nothing of it could be opened, and all of it has failed; perhaps there is more.
+                continue;
+            }
+            if let Some(idle) = self.wait(&consumer, deadline).await? {
+                return Ok(Claimed { events: Vec::new(), idle: Some(idle) });
+            }
+        }
+    }
+
+    /// Leases in one transaction.
+    async fn lease(
+        &self,
+        tenant: TenantId,
+        name: &str,
+        asked: &Claim,
+    ) -> Result<(ConsumerRecord, Vec<Lease>), StoreError> {
+        let claim = handoffs::Claim {
+            randoms: (0..asked.max).map(|_| self.random.bytes()).collect(),
+            lease_seconds: asked.lease_seconds,
+            handler_version: check::word(asked.handler_version.clone()),
+        };
+        let name = name.to_owned();
+        // On SQLite the write waits for its turn, and a caller may be gone by then. Its events would
+        // be out of reach until the lease runs out.
+        let caller = Arc::new(());
+        let still_there = Arc::downgrade(&caller);
+        let (consumer, claimed) = self
+            .store
+            .write(move |conn| {
+                Box::pin(async move {
+                    let consumer = consumers::by_name(conn, tenant, &name).await?.ok_or_else(not_found)?;
+                    if still_there.strong_count() == 0 {
+                        return Err(StoreError::Unavailable {
+                            statement: "claim",
+                            detail: "the claimer has gone away".to_owned(),
+                        });
+                    }
+                    let claimed = handoffs::claim(conn, &consumer, claim).await?;
+                    Ok((consumer, claimed))
+                })
+            })
+            .await?;
+        drop(caller);
+        figures::handoffs_retried(claimed.expired.pending);
+        figures::handoffs_failed(claimed.expired.failed);
+        if claimed.more {
+            // Others may have waited since before there was so much.
+            self.wakeups.wake(consumer.id);
+        }
+        Ok((consumer, claimed.leases))
+    }
+
+    /// Loads and opens what was leased. What can't be opened fails with a note, and is never handed
+    /// out as anything else.
+    async fn hand_out(
+        &self,
+        keys: &TenantKeyset,
+        consumer: &ConsumerRecord,
+        leases: Vec<Lease>,
+    ) -> Result<Vec<ClaimedEvent>, StoreError> {
+        let tenant = consumer.tenant;
+        let ids: Vec<ReceiptId> = leases.iter().map(|lease| lease.receipt).collect();
+        let mut events = self.events_with_content(tenant, keys, &ids).await?;
+        let mut replays = self.replays_of(tenant, &leases).await?;
+        let mut claimed = Vec::with_capacity(leases.len());
+        let mut failed = Vec::new();
+        for lease in leases {
+            let event = events.remove(&lease.receipt);
+            match event.unwrap_or(Err("There is no receipt for this event.")) {
+                Ok(event) => claimed.push(ClaimedEvent {
+                    event,
+                    attempt: lease.attempt,
+                    token: lease.token,
+                    expires_at: lease.expires_at,
+                    replay: lease.replay.and_then(|id| replays.remove(&id)),
+                }),
+                Err(why) => {
+                    tracing::error!(receipt.id = %lease.receipt, why, "an event can't be handed out");
+                    failed.push(LeaseNack {
+                        token: Some(lease.token),
+                        asked: Nack::Failed,
+                        retry_in_seconds: None,
+                        error: Some(why.to_owned()),
+                        remote_operation_id: None,
+                        random: 0,
+                    });
+                }
+            }
+        }
+        if !failed.is_empty() {
+            figures::handoffs_failed(failed.len() as u64);
+            let consumer = consumer.clone();
+            self.store
+                .write(move |conn| Box::pin(async move { handoffs::nack(conn, &consumer, failed).await }))
+                .await?;
+        }
+        Ok(claimed)
+    }
+
+    /// Waits until it is worth to claim again; `Some` tells that the time is up, or that the server stops.
+    async fn wait(&self, consumer: &ConsumerRecord, deadline: Instant) -> Result<Option<Idle>, StoreError> {
+        let mut consumer = consumer.clone();
+        let place = self.wakeups.place(consumer.id);
+        loop {
+            let mut woken = pin!(place.notified());
+            // From here on nothing is missed that comes between the look and the wait.
+            woken.as_mut().enable();
+            let (now_enabled, idle) = self.look(&consumer).await?;
+            consumer.enabled = now_enabled;
+            let in_future = idle.next_at.map(|at| at.micros_since(idle.now).max(0).unsigned_abs());
+            let next_in = in_future.filter(|_| consumer.enabled).map(Duration::from_micros);
+            if Instant::now() >= deadline || self.wakeups.is_closed() {
+                let next_at = idle.next_at.filter(|_| consumer.enabled);
+                return Ok(Some(Idle { leased: idle.leased, next_at, paused: !consumer.enabled }));
+            }
+            if next_in == Some(Duration::ZERO) {
+                tokio::time::sleep_until(deadline.min(Instant::now() + AFTER_A_RACE)).await;
+                return Ok(None);
+            }
+            let until =
+                deadline.min(Instant::now() + next_in.map_or(LOOK_AGAIN, |next| next.min(LOOK_AGAIN)));
+            tokio::select! {
+                () = &mut woken => {}
+                () = tokio::time::sleep_until(until) => {}
+            }
+        }
+    }
+
+    /// Looks at a consumer without taking a turn to write: whether it is enabled, and what it has.
+    async fn look(&self, consumer: &ConsumerRecord) -> Result<(bool, handoffs::Idle), StoreError> {
+        let consumer = consumer.clone();
+        self.store
+            .read(move |conn| {
+                Box::pin(async move {
+                    let known = consumers::by_name(conn, consumer.tenant, &consumer.name).await?;
+                    let known = known.filter(|known| known.id == consumer.id).ok_or_else(not_found)?;
+                    Ok((known.enabled, handoffs::idle(conn, &consumer).await?))
+                })
+            })
+            .await
+    }
+}

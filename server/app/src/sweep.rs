@@ -1,0 +1,156 @@
+//! The sweep: what time alone moves. Leases that have run out become due again, or failed after their
+//! last attempt, within seconds; what a new consumer is still owed is handed off; what a deleted one
+//! still held is cancelled. Each pass is bounded, safe to run twice, to be killed, and to run on
+//! several nodes at once.
+
+use std::time::{Duration, Instant};
+
+use restante_store::{StoreError, consumers, handoffs};
+use tokio::sync::watch;
+
+use crate::{App, figures};
+
+/// The pause between two passes.
+const EVERY: Duration = Duration::from_secs(1);
+/// Passes after which the gauges are set anew.
+const MEASURE_EVERY_PASSES: u64 = 5;
+/// Passes after which is looked for what deleted consumers held: only a call that was cut off leaves some.
+const CANCEL_EVERY_PASSES: u64 = 30;
+/// Consumers that one pass looks after, of each kind.
+const CONSUMERS_PER_PASS: u32 = 200;
+/// How long one pass goes on; what is left waits for the next.
+const PASS_MAX: Duration = Duration::from_secs(2);
+
+/// What a pass did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Events that are due again because a lease ran out.
+    pub expired: u64,
+    /// Events that failed because their last lease ran out.
+    pub failed: u64,
+    /// Handoffs that were made of what was here before a consumer.
+    pub handed_off: u64,
+    /// Handoffs that were cancelled because their consumer was deleted.
+    pub cancelled: u64,
+}
+
+impl App {
+    /// One pass over everything.
+    ///
+    /// # Errors
+    /// What the database ran into; what was done by then stays done.
+    pub async fn sweep(&self) -> Result<Swept, StoreError> {
+        let mut swept = self.sweep_leases().await?;
+        swept.handed_off = self.sweep_backfills().await?;
+        swept.cancelled = self.sweep_deleted().await?;
+        Ok(swept)
+    }
+
+    async fn sweep_leases(&self) -> Result<Swept, StoreError> {
+        let mut swept = Swept::default();
+        let found =
+            self.store.read(|conn| Box::pin(handoffs::with_run_out_leases(conn, CONSUMERS_PER_PASS))).await?;
+        for (tenant, consumer, max_attempts) in found {
+            let expired = self
+                .store
+                .write(move |conn| Box::pin(handoffs::expire(conn, tenant, consumer, max_attempts)))
+                .await?;
+            swept.expired += expired.pending;
+            swept.failed += expired.failed;
+            if expired.pending > 0 {
+                self.wake(&[consumer]);
+            }
+        }
+        figures::handoffs_retried(swept.expired);
+        figures::handoffs_failed(swept.failed);
+        Ok(swept)
+    }
+
+    async fn sweep_backfills(&self) -> Result<u64, StoreError> {
+        let began = Instant::now();
+        let mut handed_off = 0;
+        let found = self
+            .store
+            .read(|conn| Box::pin(consumers::unfinished_backfills(conn, CONSUMERS_PER_PASS)))
+            .await?;
+        for (tenant, consumer) in found {
+            loop {
+                let step = self
+                    .store
+                    .write(move |conn| Box::pin(consumers::write_backfill_step(conn, tenant, consumer)))
+                    .await?;
+                handed_off += step.handed_off;
+                if step.handed_off > 0 {
+                    self.wake(&[consumer]);
+                }
+                if step.done || began.elapsed() > PASS_MAX {
+                    break;
+                }
+            }
+        }
+        Ok(handed_off)
+    }
+
+    async fn sweep_deleted(&self) -> Result<u64, StoreError> {
+        let began = Instant::now();
+        let mut cancelled = 0;
+        let found = self
+            .store
+            .read(|conn| Box::pin(consumers::unfinished_removals(conn, CONSUMERS_PER_PASS)))
+            .await?;
+        for (tenant, consumer) in found {
+            loop {
+                let step = self
+                    .store
+                    .write(move |conn| Box::pin(consumers::write_cancel_step(conn, tenant, consumer)))
+                    .await?;
+                cancelled += step.cancelled;
+                if step.done || began.elapsed() > PASS_MAX {
+                    break;
+                }
+            }
+        }
+        Ok(cancelled)
+    }
+
+    /// A pass of the background task: leases and backfills each time, the rest now and then.
+    async fn pass(&self, number: u64) -> Result<(), StoreError> {
+        self.sweep_leases().await?;
+        self.sweep_backfills().await?;
+        if number.is_multiple_of(CANCEL_EVERY_PASSES) {
+            self.sweep_deleted().await?;
+        }
+        if number.is_multiple_of(MEASURE_EVERY_PASSES) {
+            figures::queue_depth(self.store.queue_depth());
+            self.measure_waiting().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Sweeps each second, and hears other nodes, until it is told to stop.
+pub async fn run_sweeps(app: App, mut stop: watch::Receiver<bool>) {
+    let hearing = app.clone();
+    let hear = app.store.listen(move |consumer| hearing.wakeups.wake(consumer));
+    let sweep = async {
+        let mut number = 0_u64;
+        loop {
+            if let Err(error) = app.pass(number).await {
+                tracing::warn!(%error, "a sweep was not finished; the next one goes on");
+            }
+            number = number.wrapping_add(1);
+            tokio::time::sleep(EVERY).await;
+        }
+    };
+    let stopped = async {
+        // A sender that is gone has nothing more to say than stop.
+        while !*stop.borrow_and_update() && stop.changed().await.is_ok() {}
+    };
+    tokio::select! {
+        () = hear => {}
+        () = sweep => {}
+        () = stopped => {}
+    }
+    // Nobody is to wait on while the server stops.
+    app.wakeups.close();
+}
