@@ -89,6 +89,8 @@ pub const ROUTES: &[Route] = &[
     key("GET", "/v1/events/{id}/payload", PayloadsRead),
     key("POST", "/v1/events/{id}/replay", EventsReplay),
     key("POST", "/v1/events/{id}/repair", EventsReplay),
+    key("POST", "/v1/events/{id}/settle", EventsReplay),
+    key("POST", "/v1/replays", EventsReplay),
     // Figures.
     key("GET", "/v1/stats", EventsRead),
 ];

@@ -66,6 +66,8 @@ impl Api {
     /// Tells load balancers that this server is about to stop.
     pub fn drain(&self) {
         self.readiness.drain();
+        // Claims that wait for something to come would hold up the stop.
+        self.app.wakeups.close();
     }
 }
 

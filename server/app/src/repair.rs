@@ -1,14 +1,16 @@
 //! Repair: a receipt whose envelope could not be read gets its key from a person, and goes out.
 
-use restante_core::id::ReceiptId;
+use restante_core::catalogue::{Catalogue, Scheme};
+use restante_core::id::{ReceiptId, TenantId};
 use restante_core::limits::{EVENT_ID_BYTES_MAX, EVENT_TEXT_BYTES_MAX};
 use restante_core::problem::{Code, FieldError, Problem};
-use restante_core::seal::{Place, event_binding};
+use restante_core::seal::{Place, TenantKeyset, event_binding};
 use restante_core::verify::key_of_event_id;
-use restante_store::control::audit;
+use restante_store::StoreError;
+use restante_store::control::{audit, endpoints};
+use restante_store::events::{self, Receipt};
 use restante_store::handoffs::{self, Repair, Repaired};
-use restante_store::{StoreError, events};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::tenant_keys::unreadable;
 use crate::{App, By};
@@ -42,7 +44,7 @@ impl App {
             )
             .into());
         }
-        let event_key = key_of_event_id(&event_id);
+        let event_key = self.repaired_key(tenant, &keys, &receipt, &event_id, event_type.as_deref()).await?;
         // The digest is bound to the key, which for such a receipt only a repair changes, once.
         let bound_to = |key: &str| {
             Place::receipt_sha256(id, event_binding(tenant, &receipt.provider, &receipt.scope, key))
@@ -84,6 +86,32 @@ impl App {
             )
             .into()),
         }
+    }
+}
+
+impl App {
+    /// The key that the receipt would have got, had its id been read. Where the endpoint is gone or can't
+    /// be read any more, the id alone makes it, as for most providers.
+    async fn repaired_key(
+        &self,
+        tenant: TenantId,
+        keys: &TenantKeyset,
+        receipt: &Receipt,
+        event_id: &str,
+        event_type: Option<&str>,
+    ) -> Result<String, StoreError> {
+        let id = receipt.endpoint;
+        let row = self.store.read(move |conn| Box::pin(endpoints::get(conn, tenant, id))).await?;
+        let scheme = row.and_then(|row| {
+            let mut options: Map<String, Value> = serde_json::from_str(&row.options).ok()?;
+            if let Some(sealed) = &row.options_sealed {
+                let secret = keys.open_secret(&Place::endpoint_options(id), sealed).ok()?;
+                options.extend(serde_json::from_slice::<Map<String, Value>>(secret.expose()).ok()?);
+            }
+            Scheme::compile(Catalogue::builtin().get(&row.provider)?, &options).ok()
+        });
+        Ok(scheme
+            .map_or_else(|| key_of_event_id(event_id), |scheme| scheme.repaired_key(event_id, event_type)))
     }
 }
 

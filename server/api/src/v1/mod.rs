@@ -2,12 +2,23 @@
 //! common stands in `page.rs` and `answer.rs`.
 
 mod answer;
+mod consumers;
 mod endpoints;
+mod event_actions;
+mod event_answer;
+mod event_detail;
+mod events;
+#[cfg(test)]
+mod events_tests;
 mod keys;
 mod page;
 mod patch;
 mod providers;
+mod pull;
+#[cfg(test)]
+mod pull_tests;
 mod secrets;
+mod stats;
 mod test_event;
 #[cfg(test)]
 mod tests;
@@ -24,4 +35,9 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
         .merge(endpoints::routes())
         .merge(secrets::routes())
         .merge(test_event::routes())
+        .merge(consumers::routes())
+        .merge(pull::routes())
+        .merge(events::routes())
+        .merge(event_actions::routes())
+        .merge(stats::routes())
 }

@@ -12,30 +12,36 @@ use tower::ServiceExt as _;
 
 use crate::state::Api;
 
-struct Site {
-    a: TestApp,
-    router: Router,
+pub(super) struct Site {
+    pub(super) a: TestApp,
+    pub(super) router: Router,
 }
 
-struct Answer {
-    status: u16,
-    body: Value,
-    replayed: bool,
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Value,
+    pub(super) replayed: bool,
 }
 
 impl Site {
-    fn new(t: TestStore) -> Self {
+    pub(super) fn new(t: TestStore) -> Self {
         let a = TestApp::new(t);
         let api = Api::new(a.app.clone(), None, Vec::new());
         let router = crate::with_layers(&api, crate::router(&api), Router::new());
         Self { a, router }
     }
 
-    async fn call(&self, tenant: &TestTenant, method: &str, path: &str, body: Option<Value>) -> Answer {
+    pub(super) async fn call(
+        &self,
+        tenant: &TestTenant,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Answer {
         self.call_with(tenant, method, path, body, None).await
     }
 
-    async fn call_with(
+    pub(super) async fn call_with(
         &self,
         tenant: &TestTenant,
         method: &str,
@@ -77,7 +83,7 @@ fn github() -> Value {
     json!({"name": "Repositories", "provider": "github", "secrets": ["a-long-random-secret"]})
 }
 
-fn names(value: &Value) -> Vec<&str> {
+pub(super) fn names(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();
     names

@@ -4,13 +4,10 @@
 mod check;
 mod leases;
 mod pull;
-#[cfg(test)]
-mod tests;
 
 use restante_core::handoff::{LeaseResult, Nack};
 use restante_core::time::Timestamp;
 use restante_core::token::LeaseToken;
-use restante_store::handoffs::ReplayRecord;
 
 use crate::events::Event;
 
@@ -58,8 +55,6 @@ pub struct ClaimedEvent {
     pub token: LeaseToken,
     /// When it runs out, by the database's clock.
     pub expires_at: Timestamp,
-    /// The replay that made it pending, if one did.
-    pub replay: Option<ReplayRecord>,
 }
 
 /// One lease of an ack.

@@ -113,13 +113,15 @@ impl App {
         for lease in leases {
             let event = events.remove(&lease.receipt);
             match event.unwrap_or(Err("There is no receipt for this event.")) {
-                Ok(event) => claimed.push(ClaimedEvent {
-                    event,
-                    attempt: lease.attempt,
-                    token: lease.token,
-                    expires_at: lease.expires_at,
-                    replay: lease.replay.and_then(|id| replays.remove(&id)),
-                }),
+                Ok(mut event) => {
+                    event.replay = lease.replay.and_then(|id| replays.remove(&id));
+                    claimed.push(ClaimedEvent {
+                        event,
+                        attempt: lease.attempt,
+                        token: lease.token,
+                        expires_at: lease.expires_at,
+                    });
+                }
                 Err(why) => {
                     tracing::error!(receipt.id = %lease.receipt, why, "an event can't be handed out");
                     failed.push(LeaseNack {

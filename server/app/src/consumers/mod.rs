@@ -5,8 +5,6 @@ mod check;
 mod create;
 mod delete;
 mod read;
-#[cfg(test)]
-mod tests;
 mod update;
 
 use restante_core::filter::{Filter, FilterInput};

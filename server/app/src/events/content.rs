@@ -108,7 +108,7 @@ pub(crate) fn event(
     let binding = event_binding(tenant, &receipt.provider, &receipt.scope, &receipt.event_key);
     let place = Place::receipt_sha256(receipt.id, binding);
     let sha256 = keys.open(&place, &receipt.sha256_sealed).ok().and_then(|bytes| bytes.try_into().ok());
-    Event { receipt, sha256, content }
+    Event { receipt, sha256, content, replay: None }
 }
 
 type ByPayload<'r> = (PayloadId, Vec<&'r Receipt>);

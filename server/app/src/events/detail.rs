@@ -66,7 +66,7 @@ impl App {
                         _ => events::deliveries_of_receipt(conn, tenant, id).await?,
                     };
                     let detail = EventDetail {
-                        event: Event { receipt, sha256: None, content: None },
+                        event: Event { receipt, sha256: None, content: None, replay: None },
                         handoffs: handoffs::handoffs_of_receipt(conn, tenant, id).await?,
                         attempts: handoffs::attempts_of_receipt(conn, tenant, id).await?,
                         repeats,
@@ -103,6 +103,7 @@ impl App {
             });
         }
         detail.event = content::event(tenant, &keys, receipt, own);
+        detail.event.replay = detail.replays.first().cloned();
         Ok(detail)
     }
 

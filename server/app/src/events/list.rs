@@ -1,12 +1,15 @@
 //! Lists of events, newest first, and how many a filter matches.
 
+use std::collections::HashMap;
+
 use restante_core::filter::TypeGlob;
 use restante_core::handoff::State;
-use restante_core::id::{EndpointId, TenantId, uuid_v7_floor};
+use restante_core::id::{EndpointId, ReceiptId, TenantId, uuid_v7_floor};
 use restante_core::limits::{CLAIM_BODY_BYTES_MAX, PAGE_SIZE_MAX};
 use restante_core::problem::Problem;
 use restante_core::time::Timestamp;
-use restante_store::events::{self, EventQuery};
+use restante_store::events::{self, EventQuery, Receipt};
+use restante_store::handoffs::{self, ReplayRecord};
 use restante_store::{StoreError, consumers};
 use uuid::Uuid;
 
@@ -65,27 +68,29 @@ impl App {
         let tenant = by.tenant();
         let keys = self.tenant_keys(tenant).await?;
         let events::EventPage { mut receipts, mut next } = self.page(tenant, filter, after, limit).await?;
-        if !with_content {
-            let event = |receipt| content::event(tenant, &keys, receipt, None);
-            return Ok(EventPage { events: receipts.into_iter().map(event).collect(), next });
+        let mut contents = HashMap::new();
+        if with_content {
+            let fitting = fitting(&receipts);
+            if fitting < receipts.len() {
+                receipts.truncate(fitting);
+                next = receipts.last().map(|last| last.id.0);
+            }
+            contents = self.contents(tenant, &keys, &receipts).await?;
         }
-        let mut bytes = 0_u64;
-        let fitting = receipts.iter().position(|receipt| {
-            bytes = bytes.saturating_add(receipt.slice.length as u64);
-            bytes > CLAIM_BODY_BYTES_MAX
-        });
-        if let Some(fitting) = fitting
-            && fitting.max(1) < receipts.len()
-        {
-            receipts.truncate(fitting.max(1));
-            next = receipts.last().map(|last| last.id.0);
-        }
-        let mut contents = self.contents(tenant, &keys, &receipts).await?;
+        let ids: Vec<ReceiptId> = receipts.iter().map(|receipt| receipt.id).collect();
+        let replays = self
+            .store
+            .read(move |conn| Box::pin(async move { handoffs::replays_latest(conn, tenant, &ids).await }))
+            .await?;
+        let mut replays: HashMap<ReceiptId, ReplayRecord> = replays.into_iter().collect();
         let events = receipts
             .into_iter()
             .map(|receipt| {
-                let content = contents.remove(&receipt.id).and_then(Result::ok);
-                content::event(tenant, &keys, receipt, content)
+                let id = receipt.id;
+                let content = contents.remove(&id).and_then(Result::ok);
+                let mut event = content::event(tenant, &keys, receipt, content);
+                event.replay = replays.remove(&id);
+                event
             })
             .collect();
         Ok(EventPage { events, next })
@@ -147,4 +152,14 @@ impl App {
             })
             .await
     }
+}
+
+/// How many receipts from the front have bytes that fit into one answer; at least one.
+fn fitting(receipts: &[Receipt]) -> usize {
+    let mut bytes = 0_u64;
+    let too_large = receipts.iter().position(|receipt| {
+        bytes = bytes.saturating_add(receipt.slice.length as u64);
+        bytes > CLAIM_BODY_BYTES_MAX
+    });
+    too_large.map_or(receipts.len(), |place| place.max(1))
 }

@@ -5,13 +5,12 @@ mod content;
 mod detail;
 mod list;
 mod payload;
-#[cfg(test)]
-mod tests;
 
 use bytes::Bytes;
 use restante_core::problem::Problem;
 use restante_core::request::HeaderList;
 use restante_store::events::Receipt;
+use restante_store::handoffs::ReplayRecord;
 
 pub use detail::{EventDetail, Variant};
 pub use list::{EventFilter, EventPage};
@@ -26,6 +25,8 @@ pub struct Event {
     pub sha256: Option<[u8; 32]>,
     /// Its headers and bytes.
     pub content: Option<Content>,
+    /// The last replay, and for a claim the one that made it pending.
+    pub replay: Option<ReplayRecord>,
 }
 
 /// What the sender sent.

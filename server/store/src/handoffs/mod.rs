@@ -23,7 +23,7 @@ pub use idle::{Idle, idle};
 pub use leases::{Extension, LeaseAck, LeaseNack, ack, extend, nack};
 pub use record::{AttemptRecord, HandoffRecord, attempts_of_receipt, handoffs_of_receipt};
 pub use repair::{Repair, Repaired, repair};
-pub use replay::{NewReplay, ReplayRecord, replay, replays_by_id, replays_of_receipt};
+pub use replay::{NewReplay, ReplayRecord, replay, replays_by_id, replays_latest, replays_of_receipt};
 pub use settle::{NewSettlement, SettlementRecord, settle, settlements_of_receipt};
 #[cfg(test)]
 pub(crate) use sql::ALL;

@@ -142,6 +142,23 @@ pub async fn replays_by_id(
     conn.fetch_all(&sql::REPLAYS_BY_ID, values![tenant, ids]).await?.iter().map(read).collect()
 }
 
+/// The last replay of each of some receipts; a receipt that was never replayed is left out.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn replays_latest(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    receipts: &[ReceiptId],
+) -> Result<Vec<(ReceiptId, ReplayRecord)>, StoreError> {
+    if receipts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<uuid::Uuid> = receipts.iter().map(|id| id.0).collect();
+    let rows = conn.fetch_all(&sql::REPLAYS_LATEST, values![tenant, ids]).await?;
+    rows.iter().map(|row| Ok((ReceiptId(row.uuid("receipt_id")?), read(row)?))).collect()
+}
+
 fn read(row: &Row) -> Result<ReplayRecord, StoreError> {
     Ok(ReplayRecord {
         id: ReplayId(row.uuid("id")?),

@@ -188,6 +188,20 @@ statements! {
             WHERE r.tenant_id = $1 AND r.receipt_id = $2 ORDER BY r.id DESC LIMIT $3";
 
     // Differs in the list.
+    /// The last replay of each of some receipts.
+    REPLAYS_LATEST =
+        sqlite "SELECT r.receipt_id, r.id, r.at, r.actor, r.reason, c.name FROM json_each($2) AS n
+            CROSS JOIN replays AS r ON r.tenant_id = $1 AND r.receipt_id = unhex(n.value)
+            LEFT JOIN consumers AS c ON c.tenant_id = r.tenant_id AND c.id = r.consumer_id
+            WHERE r.id = (SELECT y.id FROM replays AS y WHERE y.tenant_id = $1 AND y.receipt_id = r.receipt_id
+            ORDER BY y.id DESC LIMIT 1)"
+        postgres "SELECT r.receipt_id, r.id, r.at, r.actor, r.reason, c.name FROM UNNEST($2::uuid[]) AS n (id)
+            JOIN replays AS r ON r.tenant_id = $1 AND r.receipt_id = n.id
+            LEFT JOIN consumers AS c ON c.tenant_id = r.tenant_id AND c.id = r.consumer_id
+            WHERE r.id = (SELECT y.id FROM replays AS y WHERE y.tenant_id = $1 AND y.receipt_id = r.receipt_id
+            ORDER BY y.id DESC LIMIT 1)";
+
+    // Differs in the list.
     /// Some replays by their ids.
     REPLAYS_BY_ID =
         sqlite "SELECT r.id, r.at, r.actor, r.reason, c.name FROM json_each($2) AS n

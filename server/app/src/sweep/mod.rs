@@ -3,6 +3,9 @@
 //! still held is cancelled. Each pass is bounded, safe to run twice, to be killed, and to run on
 //! several nodes at once.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::{Duration, Instant};
 
 use restante_store::{StoreError, consumers, handoffs};

@@ -1,0 +1,244 @@
+//! What is done about events: replay, repair, settlement.
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use http::StatusCode;
+use restante_app::App;
+use restante_app::replay::Settle;
+use restante_core::handoff::{Settlement, State as HandoffState};
+use restante_core::id::ReceiptId;
+use restante_core::problem::Problem;
+use restante_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::events::Filters;
+use crate::extract::{Caller, Json, JsonOrEmpty, Path};
+use crate::problem::Result;
+use crate::state::Api;
+
+pub(super) fn routes() -> OpenApiRouter<Api> {
+    OpenApiRouter::new()
+        .routes(routes!(replay))
+        .routes(routes!(replay_many))
+        .routes(routes!(repair))
+        .routes(routes!(settle))
+}
+
+/// To whom, and why.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReplayRequest {
+    /// The consumer, also one that never had the event. Null is every consumer that had it or whose
+    /// filter matches it.
+    consumer: Option<String>,
+    /// Why, for those who look at the event later.
+    reason: Option<String>,
+}
+
+/// What a replay or a repair did.
+#[derive(Serialize, ToSchema)]
+#[schema(as = HandedOff)]
+pub(crate) struct HandedOffAnswer {
+    /// Handoffs that are pending now. One that is leased stays as it is and isn't counted.
+    handoffs: usize,
+}
+
+/// Makes an event pending again.
+#[utoipa::path(
+    post,
+    path = "/v1/events/{id}/replay",
+    tag = "events",
+    params(("id" = String, Path, description = "`rcp_…`")),
+    request_body = ReplayRequest,
+    responses((status = 202, description = "It can be claimed.", body = HandedOffAnswer))
+)]
+pub(crate) async fn replay(
+    State(app): State<App>,
+    Caller(by): Caller,
+    Path(id): Path<ReceiptId>,
+    JsonOrEmpty(asked): JsonOrEmpty<ReplayRequest>,
+) -> Result<impl IntoResponse> {
+    let handoffs = app.replay_event(&by, id, asked.consumer, asked.reason).await?;
+    Ok((StatusCode::ACCEPTED, Json(HandedOffAnswer { handoffs })))
+}
+
+/// Which events, and to whom.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReplaysRequest {
+    /// The filters of `GET /v1/events`.
+    #[serde(default)]
+    filter: Option<ReplayFilter>,
+    /// The consumer; null is every consumer.
+    #[serde(default)]
+    consumer: Option<String>,
+    /// True: only count. To replay many events at once comes with a later version.
+    #[serde(default = "yes")]
+    #[schema(default = true)]
+    dry_run: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// The filters of a list of events.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReplayFilter {
+    provider: Option<String>,
+    endpoint: Option<String>,
+    #[serde(rename = "type")]
+    event_type: Option<String>,
+    state: Option<String>,
+    consumer: Option<String>,
+    event_id: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    received_after: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    received_before: Option<Timestamp>,
+}
+
+/// How many events would be replayed.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ReplayCount)]
+pub(crate) struct CountAnswer {
+    /// Events that match.
+    count: u64,
+    /// Whether these are all; a count looks at a bounded number of events.
+    complete: bool,
+}
+
+/// Counts the events that a replay of many would take.
+#[utoipa::path(
+    post,
+    path = "/v1/replays",
+    tag = "events",
+    request_body = ReplaysRequest,
+    responses((status = 200, description = "The count.", body = CountAnswer))
+)]
+pub(crate) async fn replay_many(
+    State(app): State<App>,
+    Caller(by): Caller,
+    Json(asked): Json<ReplaysRequest>,
+) -> Result<Json<CountAnswer>> {
+    if !asked.dry_run {
+        let detail =
+            "Many events can't be replayed at once yet; count them with true, and replay them one by one.";
+        return Err(Problem::field("/dry_run", detail).into());
+    }
+    if let Some(name) = &asked.consumer {
+        app.consumer(&by, name).await?;
+    }
+    let filter = asked.filter.unwrap_or_default();
+    let filter = Filters {
+        provider: filter.provider,
+        endpoint: filter.endpoint,
+        event_type: filter.event_type,
+        state: filter.state,
+        consumer: filter.consumer,
+        event_id: filter.event_id,
+        received_after: filter.received_after,
+        received_before: filter.received_before,
+    };
+    let (count, complete) = app.count_events(&by, filter.check("/filter/")?).await?;
+    Ok(Json(CountAnswer { count, complete }))
+}
+
+/// What a person read in an event that could not be read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RepairRequest {
+    /// The provider's id of the event.
+    event_id: String,
+    /// Its type, if it has one.
+    #[serde(default, rename = "type")]
+    event_type: Option<String>,
+}
+
+/// Gives an event that failed with `envelope` its id, and hands it off.
+#[utoipa::path(
+    post,
+    path = "/v1/events/{id}/repair",
+    tag = "events",
+    params(("id" = String, Path, description = "`rcp_…`")),
+    request_body = RepairRequest,
+    responses(
+        (status = 200, description = "It can be claimed.", body = HandedOffAnswer),
+        (
+            status = 409,
+            description = "Nothing is to be repaired, or another receipt, which is named, holds the id.",
+            content_type = "application/problem+json"
+        )
+    )
+)]
+pub(crate) async fn repair(
+    State(app): State<App>,
+    Caller(by): Caller,
+    Path(id): Path<ReceiptId>,
+    Json(asked): Json<RepairRequest>,
+) -> Result<Json<HandedOffAnswer>> {
+    let handoffs = app.repair_event(&by, id, asked.event_id, asked.event_type).await?;
+    Ok(Json(HandedOffAnswer { handoffs }))
+}
+
+/// What is decided about a handoff that waits for a person.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SettleRequest {
+    consumer: String,
+    /// `processed`: it was done after all. `failed`: it never will be, and that is known.
+    state: SettleState,
+    /// Why, for those who look at the event later.
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// As what a handoff is settled.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SettleState {
+    /// It was done after all.
+    Processed,
+    /// It never will be.
+    Failed,
+}
+
+/// A settled handoff.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Settled)]
+pub(crate) struct SettledAnswer {
+    consumer: String,
+    #[schema(value_type = String, example = "processed")]
+    state: HandoffState,
+}
+
+/// Settles a failed or uncertain handoff.
+#[utoipa::path(
+    post,
+    path = "/v1/events/{id}/settle",
+    tag = "events",
+    params(("id" = String, Path, description = "`rcp_…`")),
+    request_body = SettleRequest,
+    responses(
+        (status = 200, description = "It is settled.", body = SettledAnswer),
+        (status = 409, description = "It waits for nobody.", content_type = "application/problem+json")
+    )
+)]
+pub(crate) async fn settle(
+    State(app): State<App>,
+    Caller(by): Caller,
+    Path(id): Path<ReceiptId>,
+    Json(asked): Json<SettleRequest>,
+) -> Result<Json<SettledAnswer>> {
+    let settlement = match asked.state {
+        SettleState::Processed => Settlement::Processed,
+        SettleState::Failed => Settlement::Failed,
+    };
+    let settle = Settle { consumer: asked.consumer.clone(), settlement, note: asked.note };
+    let state = app.settle_event(&by, id, settle).await?;
+    Ok(Json(SettledAnswer { consumer: asked.consumer, state }))
+}
