@@ -7,7 +7,7 @@ use restante_core::id::EndpointId;
 use restante_store::StoreError;
 use restante_store::stats::{self, Counters};
 
-use crate::{App, By, figures};
+use crate::{App, By};
 
 /// How far figures look back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,18 +140,6 @@ impl App {
                 })
                 .collect(),
         })
-    }
-
-    /// Sets the gauges of the whole instance that only the database knows.
-    ///
-    /// # Errors
-    /// What the database ran into; then the gauges stay as they were.
-    pub async fn measure_waiting(&self) -> Result<(), StoreError> {
-        let waiting = self.store.read(|conn| Box::pin(stats::waiting(conn))).await?;
-        let now = self.clock.now();
-        let age = waiting.oldest.map_or(0, |at| now.micros_since(at) / 1_000_000);
-        figures::oldest_pending(u64::try_from(age).unwrap_or(0));
-        Ok(())
     }
 }
 

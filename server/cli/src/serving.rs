@@ -8,6 +8,7 @@ use std::time::Duration;
 use restante_api::server::{self, Limits};
 use restante_api::{Api, operations_router, router, with_layers};
 use restante_app::receive::run_refusal_flush;
+use restante_app::sweep::run_sweeps;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -87,6 +88,7 @@ pub(crate) async fn run(
     let (stopping, stopped) = watch::channel(false);
     let mut background = JoinSet::new();
     background.spawn(run_refusal_flush(app.clone(), stopped.clone()));
+    background.spawn(run_sweeps(app.clone(), stopped.clone()));
     background.spawn(until(stopped.clone(), figures::upkeep(recorder)));
     background.spawn(until(stopped.clone(), restante_app::figures::watch(app.clone())));
     if let Some(listener) = ports.figures {
@@ -104,6 +106,8 @@ pub(crate) async fn run(
         stop.await;
         tracing::info!("stopping: no more connections, requests under way are finished");
         api.drain();
+        // Claims that wait for something to come are answered, so that they don't hold up the stop.
+        app.wakeups.close();
     };
     let served = tokio::select! {
         left = server::serve(ports.main, service, limits, draining) => Ok(left),

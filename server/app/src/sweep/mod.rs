@@ -15,8 +15,6 @@ use crate::{App, figures};
 
 /// The pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
-/// Passes after which the gauges are set anew.
-const MEASURE_EVERY_PASSES: u64 = 5;
 /// Passes after which is looked for what deleted consumers held: only a call that was cut off leaves some.
 const CANCEL_EVERY_PASSES: u64 = 30;
 /// Consumers that one pass looks after, of each kind.
@@ -122,10 +120,6 @@ impl App {
         self.sweep_backfills().await?;
         if number.is_multiple_of(CANCEL_EVERY_PASSES) {
             self.sweep_deleted().await?;
-        }
-        if number.is_multiple_of(MEASURE_EVERY_PASSES) {
-            figures::queue_depth(self.store.queue_depth());
-            self.measure_waiting().await?;
         }
         Ok(())
     }
