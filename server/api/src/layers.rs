@@ -10,8 +10,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY, TRANSFER_ENCODING,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Version};
 use restante_core::problem::{Code, Problem};
@@ -96,6 +96,11 @@ async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> R
         Some(detail) => Refused(Problem::new(Code::Malformed, detail)).into_response(),
     };
     finish(&mut response, &context);
+    if api.app.settings.public_url.starts_with("https:") {
+        response
+            .headers_mut()
+            .insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
     if response.extensions().get::<Recorded>().is_none() {
         let route = route.as_ref().map_or("other", MatchedPath::as_str);
         request_log::write(&method, route, response.status(), begin.elapsed(), &context);

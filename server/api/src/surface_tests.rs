@@ -146,6 +146,36 @@ async fn every_answer_has_an_id_and_the_headers_that_browsers_obey() {
 }
 
 #[tokio::test]
+async fn a_public_address_with_tls_tells_browsers_to_stay_with_it() {
+    let settings = restante_app::settings::Settings {
+        public_url: "https://hooks.example".to_owned(),
+        ..Default::default()
+    };
+    for (settings, says) in [(settings, true), (Default::default(), false)] {
+        let app = TestApp::with_settings(TestStore::sqlite().await, settings);
+        let api = Api::new(app.app.clone(), None, Vec::new());
+        let router = with_layers(&api, router(&api), Router::new());
+        let response = router.oneshot(request("GET", "/healthz").body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(response.headers().contains_key("strict-transport-security"), says);
+    }
+}
+
+#[tokio::test]
+async fn odd_methods_and_targets_are_answered() {
+    let surface = surface().await;
+    for (method, target) in [
+        ("CONNECT", "example.com:443"),
+        ("OPTIONS", "*"),
+        ("GET", "http://localhost/healthz"),
+        ("GET", "/%ff"),
+        ("BREW", "/in/x"),
+    ] {
+        let (response, _) = surface.ask(method, target).await;
+        assert!(response.status().as_u16() < 500, "{method} {target}: {}", response.status());
+    }
+}
+
+#[tokio::test]
 async fn a_panic_is_a_500_that_says_nothing_of_it_and_the_next_request_is_answered() {
     let surface = surface().await;
     for _ in 0..2 {
@@ -221,4 +251,93 @@ async fn figures_and_the_description_are_there_for_anyone() {
     assert_eq!(response.status(), 200);
     assert_eq!(document["info"]["title"], "Restante");
     assert!(document["components"]["schemas"]["Problem"].is_object());
+}
+
+/// What the log holds in the end.
+#[derive(Clone, Default)]
+struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+// On one thread, since a subscriber that is not global is the thread's.
+#[tokio::test]
+async fn a_request_is_logged_in_general_words_alone() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let surface = surface().await;
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    for (method, path) in [
+        ("POST", "/in/canary0000000000000000000000000?canary=1"),
+        ("CANARY", "/v1/endpoints/canary"),
+        ("GET", "/v1/canary"),
+        ("GET", "/canary"),
+    ] {
+        let sent = request(method, path)
+            .header("x-request-id", "id-of-the-request")
+            .header("traceparent", trace)
+            .header("authorization", "Bearer rst_canary")
+            .header("x-canary", "canary")
+            .body(Body::from("canary"))
+            .unwrap();
+        surface.send(sent).await;
+    }
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(!text.to_lowercase().contains("canary"), "{text}");
+    let records: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|record| record["message"] == "request")
+        .collect();
+    assert_eq!(records.len(), 4, "{text}");
+    assert_eq!((&records[0]["method"], &records[0]["route"]), (&"POST".into(), &"/in/{token}".into()));
+    assert_eq!(records[0]["status"], 404);
+    assert_eq!(records[0]["request_id"], "id-of-the-request");
+    assert_eq!(records[0]["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert!(records[0]["duration_ms"].is_number());
+    assert_eq!(records[1]["method"], "OTHER");
+    assert_eq!(records[2]["route"], "other");
+}
+
+#[tokio::test]
+async fn the_address_for_operators_has_figures_and_nothing_else() {
+    let surface = surface().await;
+    let text: crate::FiguresText = Arc::new(|| "figures 2\n".to_owned());
+    let router = with_layers(&surface.api, crate::operations_router(&surface.api, text), Router::new());
+    for (path, status) in [
+        ("/metrics", 200),
+        ("/healthz", 200),
+        ("/readyz", 200),
+        ("/v1/endpoints", 404),
+        ("/in/x", 404),
+        ("/", 404),
+    ] {
+        let response =
+            router.clone().oneshot(request("GET", path).body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(response.status().as_u16(), status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn without_figures_there_is_no_address_for_them() {
+    let app = TestApp::new(TestStore::sqlite().await);
+    let api = Api::new(app.app.clone(), None, Vec::new());
+    let router = with_layers(&api, router(&api), Router::new());
+    let response = router.oneshot(request("GET", "/metrics").body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(response.status(), 404);
 }

@@ -16,7 +16,7 @@ use restante_core::problem::{Code, Problem};
 use restante_core::request::{self, HeaderList};
 use restante_core::time::Clock;
 use restante_core::verify::Reply;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::body::{Fault, Room, Whole, read_whole};
 use crate::context::Context;
@@ -29,33 +29,85 @@ use receiver::Receiver;
 
 /// Answers every method at `/in/{token}`.
 pub(crate) async fn ingest(State(api): State<Api>, request: Request) -> Response {
-    let around = Around { deadlines: api.deadlines, budget: &api.budget, clock: api.app.clock.as_ref() };
-    deliver(&api.app, around, request).await
+    let around = Around {
+        deadlines: api.deadlines,
+        budget: Arc::clone(&api.budget),
+        clock: Arc::clone(&api.app.clock),
+    };
+    detached(api.app.clone(), around, request).await
 }
 
 /// What a delivery needs of the server beside the verbs.
-#[derive(Clone, Copy)]
-struct Around<'a> {
+struct Around {
     deadlines: Deadlines,
-    budget: &'a Arc<Semaphore>,
-    clock: &'a dyn Clock,
+    budget: Arc<Semaphore>,
+    clock: Arc<dyn Clock>,
 }
 
-async fn deliver<R: Receiver>(receiver: &R, around: Around<'_>, request: Request) -> Response {
+/// Works in a task of its own: what was begun is finished, or wholly undone, even when the sender
+/// hangs up and this future is dropped. A sender may hang up with its last byte and never read.
+async fn detached<R: Receiver>(receiver: R, around: Around, request: Request) -> Response {
+    let (answer, answered) = oneshot::channel();
+    tokio::spawn(async move { deliver(&receiver, &around, request, answer).await });
+    // The task ends without an answer only when it panicked.
+    answered.await.unwrap_or_else(|_| {
+        refuse(Code::Internal, "Restante failed to take the delivery. Send it again.", "unavailable")
+    })
+}
+
+async fn deliver<R: Receiver>(
+    receiver: &R,
+    around: &Around,
+    request: Request,
+    answer: oneshot::Sender<Response>,
+) {
+    // Nobody may listen any more; the delivery is taken all the same.
+    let (target, delivery, room) = match take_in(receiver, around, request).await {
+        Ok(taken) => taken,
+        Err(refusal) => {
+            let _ = answer.send(*refusal);
+            return;
+        }
+    };
+    let mut received = std::pin::pin!(receiver.receive(&target, delivery));
+    match tokio::time::timeout(around.deadlines.answer, received.as_mut()).await {
+        Ok(reply) => {
+            let mut response = as_response(reply);
+            response.extensions_mut().insert(Recorded);
+            let _ = answer.send(response);
+        }
+        Err(_) => {
+            let late = "The delivery could not be kept in time. Send it again.";
+            let _ = answer.send(refuse(Code::Unavailable, late, "unavailable"));
+            // It may still be committed; then the sender's next attempt is a duplicate.
+            received.await;
+        }
+    }
+    drop(room);
+}
+
+/// Finds the endpoint and reads the body; gives the answer where the delivery ends before that.
+async fn take_in<R: Receiver>(
+    receiver: &R,
+    around: &Around,
+    request: Request,
+) -> Result<(Arc<R::Target>, Incoming, Room), Box<Response>> {
     let (parts, mut body) = request.into_parts();
     let target = match receiver.find(token(parts.uri.path())).await {
         Ok(Some(target)) => target,
-        Ok(None) => return unknown(),
+        Ok(None) => return Err(Box::new(unknown())),
         Err(problem) => {
             tracing::warn!(detail = %problem.detail, "an endpoint can't be looked up");
-            return refuse(problem.code, "The delivery can't be taken now. Send it again.", "unavailable");
+            let detail = "The delivery can't be taken now. Send it again.";
+            return Err(Box::new(refuse(problem.code, detail, "unavailable")));
         }
     };
     if let Some(reply) = R::gate(&target, parts.method.as_str()) {
-        return answer(reply);
+        return Err(Box::new(as_response(reply)));
     }
     // The body is not touched before here, so a sender that asked whether to go on was not told to.
-    let whole = match read_whole(&mut body, R::body_bytes_max(&target), around.deadlines, around.budget).await
+    let bytes_max = R::body_bytes_max(&target);
+    let Whole { bytes, room } = match read_whole(&mut body, bytes_max, around.deadlines, &around.budget).await
     {
         Ok(whole) => whole,
         Err(fault) => {
@@ -63,13 +115,12 @@ async fn deliver<R: Receiver>(receiver: &R, around: Around<'_>, request: Request
                 receiver.count(&target, what, around.clock.now());
                 figures::rejected(what);
             }
-            return not_read(fault, R::body_bytes_max(&target));
+            return Err(Box::new(not_read(fault, bytes_max)));
         }
     };
     let context = parts.extensions.get::<Context>().cloned();
     let (request_id, trace_id) =
         context.map(|context| (context.request_id, context.trace_id)).unwrap_or_default();
-    let Whole { bytes, room } = whole;
     let delivery = Incoming {
         request: request::Request {
             method: parts.method.as_str().to_owned(),
@@ -82,37 +133,7 @@ async fn deliver<R: Receiver>(receiver: &R, around: Around<'_>, request: Request
         trace_id,
         peer: parts.extensions.get::<ClientAddress>().map(|address| address.0),
     };
-    finish(receiver.clone(), target, delivery, room, around.deadlines).await
-}
-
-/// Hands the delivery over, in a task of its own: what was begun is finished, or wholly undone, even
-/// when the sender hangs up meanwhile and this future is dropped.
-async fn finish<R: Receiver>(
-    receiver: R,
-    target: Arc<R::Target>,
-    delivery: Incoming,
-    room: Room,
-    deadlines: Deadlines,
-) -> Response {
-    let work = tokio::spawn(async move {
-        let reply = receiver.receive(&target, delivery).await;
-        drop(room);
-        reply
-    });
-    match tokio::time::timeout(deadlines.answer, work).await {
-        Ok(Ok(reply)) => {
-            let mut response = answer(reply);
-            response.extensions_mut().insert(Recorded);
-            response
-        }
-        Ok(Err(_)) => {
-            refuse(Code::Internal, "Restante failed to take the delivery. Send it again.", "unavailable")
-        }
-        // It may still be committed; then the sender's next attempt is a duplicate.
-        Err(_) => {
-            refuse(Code::Unavailable, "The delivery could not be kept in time. Send it again.", "unavailable")
-        }
-    }
+    Ok((target, delivery, room))
 }
 
 /// The last part of `/in/{token}` or `/in/{token}/`, as it stands there: nothing is decoded.
@@ -154,7 +175,7 @@ fn refuse(code: Code, detail: &str, reason: &'static str) -> Response {
 }
 
 /// A reply of the verb as HTTP.
-fn answer(reply: Reply) -> Response {
+fn as_response(reply: Reply) -> Response {
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in reply.headers {
