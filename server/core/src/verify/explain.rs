@@ -23,11 +23,12 @@ pub(super) fn mismatch(held: &Held<'_>, seen: usize, decoded: usize) -> Rejectio
         // In a list, versions that aren't known are passed over, so what is left matches nothing.
         let reason =
             if rule.separator.is_some() { Reason::SignatureMismatch } else { Reason::MalformedSignature };
-        let text = format!(
-            "The header {} has no signature that begins with {}; it begins with “{first}”.",
-            rule.header,
-            kinds.join(" or ")
-        );
+        let wanted = if kinds.is_empty() {
+            String::new()
+        } else {
+            format!(" that begins with {}", kinds.join(" or "))
+        };
+        let text = format!("The header {} has no signature{wanted}; it begins with “{first}”.", rule.header);
         return reject(held.endpoint, reason, text);
     }
     if decoded == 0 {
