@@ -156,7 +156,7 @@ impl Store {
     {
         match &self.inner.pools {
             Pools::Sqlite { .. } => {
-                let (job, answered) = Job::new(work);
+                let (job, answered) = Job::boxed(work);
                 tokio::time::timeout(WRITE_WAIT_MAX, self.inner.queue.send(Work::Write(job)))
                     .await
                     .map_err(|_| StoreError::Unavailable {

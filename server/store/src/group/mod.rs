@@ -58,7 +58,7 @@ where
     T: Send + 'static,
     F: for<'a, 'c> FnOnce(&'a mut Conn<'c>) -> BoxFuture<'a, Result<T, StoreError>> + Send + 'static,
 {
-    pub(crate) fn new(work: F) -> (Box<dyn AnyJob>, oneshot::Receiver<Result<T, StoreError>>) {
+    pub(crate) fn boxed(work: F) -> (Box<dyn AnyJob>, oneshot::Receiver<Result<T, StoreError>>) {
         let (answer, answered) = oneshot::channel();
         (Box::new(Self { work: Some(work), result: None, answer }), answered)
     }
