@@ -85,7 +85,7 @@ fn the_table_of_settings_is_that_of_the_program() {
 
 #[test]
 fn the_table_of_figures_is_that_of_the_program() {
-    let recorded: BTreeSet<String> = read("server/app/src/figures.rs")
+    let recorded: BTreeSet<String> = read("server/app/src/figures/mod.rs")
         .split('"')
         .filter(|text| text.starts_with("restante_") && !text.contains(' '))
         .map(str::to_owned)
