@@ -60,12 +60,21 @@ mod tests {
             .collect()
     }
 
+    /// Routes that stand in no description: a provider calls them, or a program that knows them.
+    const UNDESCRIBED: [&str; 4] = ["/in/{token}", "/in/{token}/", "/metrics", "/openapi.json"];
+
     #[test]
-    fn every_described_route_has_a_stated_access() {
-        let table: BTreeSet<_> =
-            ROUTES.iter().map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
-        assert_eq!(table.len(), ROUTES.len(), "a route stands twice");
-        let unstated: Vec<_> = described().difference(&table).cloned().collect();
+    fn the_table_the_router_and_the_description_have_the_same_routes() {
+        let table: BTreeSet<_> = ROUTES
+            .iter()
+            .map(|route| (route.method.to_owned(), route.path.to_owned()))
+            .filter(|(_, path)| !UNDESCRIBED.contains(&path.as_str()))
+            .collect();
+        assert_eq!(table.len() + UNDESCRIBED.len(), ROUTES.len(), "a route stands twice");
+        let described = described();
+        let unstated: Vec<_> = described.difference(&table).collect();
         assert!(unstated.is_empty(), "in the router and not in access.rs: {unstated:?}");
+        let missing: Vec<_> = table.difference(&described).collect();
+        assert!(missing.is_empty(), "in access.rs and not in the router: {missing:?}");
     }
 }
