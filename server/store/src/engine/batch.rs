@@ -10,6 +10,8 @@ use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use uuid::Uuid;
 
+use super::value::storable;
+
 /// The rows, kept by column. All columns have the same length.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -45,13 +47,13 @@ impl Batch {
 
     /// Adds a column of texts.
     pub fn texts(mut self, values: impl IntoIterator<Item = String>) -> Self {
-        self.columns.push(Column::Texts(values.into_iter().map(Some).collect()));
+        self.columns.push(Column::Texts(values.into_iter().map(storable).map(Some).collect()));
         self
     }
 
     /// Adds a column of texts that may be NULL.
     pub fn texts_or_null(mut self, values: impl IntoIterator<Item = Option<String>>) -> Self {
-        self.columns.push(Column::Texts(values.into_iter().collect()));
+        self.columns.push(Column::Texts(values.into_iter().map(|text| text.map(storable)).collect()));
         self
     }
 

@@ -21,6 +21,12 @@ pub enum Value {
     Texts(Vec<String>),
 }
 
+/// PostgreSQL takes no NUL in a text. Nothing that is stored holds one, so a look-up with one finds
+/// nothing, and a note that has one is kept with a mark in its place; on both engines alike.
+pub(super) fn storable(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}
+
 macro_rules! from {
     ($($from:ty => $variant:ident ($value:ident) $make:expr;)*) => {$(
         impl From<$from> for Value {
@@ -37,10 +43,10 @@ from! {
     i32 => Int(v) Some(i64::from(v));
     u32 => Int(v) Some(i64::from(v));
     Option<u32> => Int(v) v.map(i64::from);
-    &str => Text(v) Some(v.to_owned());
-    String => Text(v) Some(v);
-    Option<String> => Text(v) v;
-    Option<&str> => Text(v) v.map(str::to_owned);
+    &str => Text(v) Some(storable(v.to_owned()));
+    String => Text(v) Some(storable(v));
+    Option<String> => Text(v) v.map(storable);
+    Option<&str> => Text(v) v.map(|text| storable(text.to_owned()));
     Vec<u8> => Blob(v) Some(v);
     &[u8] => Blob(v) Some(v.to_vec());
     [u8; 32] => Blob(v) Some(v.to_vec());
@@ -50,7 +56,7 @@ from! {
     bool => Bool(v) Some(v);
     Option<bool> => Bool(v) v;
     Vec<Uuid> => Uuids(v) v;
-    Vec<String> => Texts(v) v;
+    Vec<String> => Texts(v) v.into_iter().map(storable).collect();
     restante_core::time::Timestamp => Int(v) Some(v.micros());
     Option<restante_core::time::Timestamp> => Int(v) v.map(restante_core::time::Timestamp::micros);
 }
@@ -79,3 +85,15 @@ macro_rules! values {
     };
 }
 pub(crate) use values;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nul_never_reaches_the_database() {
+        for value in [Value::from("a\0b"), Value::from("a\0b".to_owned()), Value::from(Some("a\0b"))] {
+            assert!(matches!(value, Value::Text(Some(text)) if text == "a\u{fffd}b"));
+        }
+    }
+}
