@@ -7,6 +7,7 @@ mod docs;
 mod error_texts;
 mod front;
 mod page;
+mod parts;
 
 use std::sync::Arc;
 

@@ -5,11 +5,13 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 
-use crate::assets::STYLE_PATH;
+use crate::assets::{MARK_PATH, SCRIPT_PATH, STYLE_PATH};
+use crate::parts::icon::Icon;
 
-/// What a page may load: our own style sheet. Nothing inline, nothing from elsewhere, no frame.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; \
-                      frame-ancestors 'none'";
+/// What a page may load: our own style sheet, script and picture. Nothing inline, nothing from
+/// elsewhere, no frame.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// What the layout asks of every page.
 pub(crate) trait Page: Template {
@@ -21,6 +23,21 @@ pub(crate) trait Page: Template {
     /// Where the style sheet is.
     fn style_path(&self) -> &'static str {
         &STYLE_PATH
+    }
+
+    /// Where the script is.
+    fn script_path(&self) -> &'static str {
+        &SCRIPT_PATH
+    }
+
+    /// Where the picture for the browser's tab is.
+    fn mark_path(&self) -> &'static str {
+        &MARK_PATH
+    }
+
+    /// An icon by its name.
+    fn icon(&self, name: &str) -> Icon {
+        Icon::named(name)
     }
 }
 

@@ -1,0 +1,16 @@
+//! What pages are put together from: icons, badges, times, amounts, charts, links, faults of forms.
+//! Pure functions of what they are given; templates print them.
+
+#![expect(dead_code, unused_imports, reason = "the pages that use all of it follow")]
+
+pub(crate) mod alien;
+pub(crate) mod amount;
+pub(crate) mod badge;
+pub(crate) mod chart;
+pub(crate) mod form;
+pub(crate) mod icon;
+pub(crate) mod link;
+pub(crate) mod moment;
+#[cfg(test)]
+pub(crate) mod samples;
+pub(crate) mod shell;
