@@ -1,0 +1,22 @@
+//! The built program as the world meets it: started on a folder of its own, spoken to over HTTP, by
+//! signals and on the command line. A module a topic; each test runs once on SQLite and, where
+//! `RESTANTE_TEST_POSTGRES_URL` names a server, once on a PostgreSQL database of its own.
+//!
+//! Some faults can't be had from outside. Tests of them need the feature `failpoints` and are ignored
+//! without it.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test ends at what it did not expect, and says what the server said"
+)]
+#![expect(dead_code, unused_imports, unused_macros, reason = "what needs the rest of the support comes next")]
+
+// As much of PostgreSQL's protocol as makes a database.
+#[path = "../support/postgres.rs"]
+mod postgres;
+
+#[macro_use]
+mod support;
+
+mod stories;
