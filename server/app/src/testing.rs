@@ -4,12 +4,14 @@
 
 use std::sync::Arc;
 
+use restante_core::handoff::Nack;
 use restante_core::id::{EndpointId, PayloadId, ReceiptId};
 use restante_core::seal::KeyRing;
 use restante_core::secret::Secret;
 use restante_store::testing::TestStore;
-use restante_store::{Delivery, NewReceipt, SealedPayload};
+use restante_store::{Delivery, NewReceipt, SealedPayload, consumers, handoffs};
 
+use crate::endpoints::NewEndpoint;
 use crate::random::SystemRandom;
 use crate::settings::Settings;
 use crate::{App, By, Setup};
@@ -50,6 +52,45 @@ impl TestApp {
     pub fn with_settings(t: TestStore, settings: Settings) -> Self {
         let app = node(&t, t.store.clone(), settings);
         Self { app, t }
+    }
+
+    /// Makes an endpoint for Stripe with one secret.
+    pub async fn endpoint(&self, by: &By, name: &str) -> EndpointId {
+        let asked = NewEndpoint {
+            name: name.to_owned(),
+            provider: "stripe".to_owned(),
+            secrets: vec![Secret::new("whsec_c2VjcmV0LW9mLWEtdGVzdA".to_owned())],
+            options: serde_json::Map::new(),
+            dedup_scope: None,
+            max_body_bytes: None,
+            retention: None,
+            enabled: true,
+        };
+        self.app.create_endpoint(by, asked, None).await.expect("an endpoint").value.endpoint.id
+    }
+
+    /// Fails all that waits at a consumer, with the same error.
+    pub async fn fail_all(&self, by: &By, consumer: &str, error: &str) {
+        let tenant = by.tenant();
+        let (consumer, error) = (consumer.to_owned(), error.to_owned());
+        let randoms: Vec<_> = (0..100).map(|_| self.app.random.bytes()).collect();
+        let work = self.app.store.write(move |conn| {
+            Box::pin(async move {
+                let found = consumers::by_name(conn, tenant, &consumer).await?.expect("the consumer");
+                let claim = handoffs::Claim { randoms, lease_seconds: 60, handler_version: None };
+                let leases = handoffs::claim(conn, &found, claim).await?.leases;
+                let nacks = leases.into_iter().map(|lease| handoffs::LeaseNack {
+                    token: Some(lease.token),
+                    asked: Nack::Failed,
+                    retry_in_seconds: None,
+                    error: Some(error.clone()),
+                    remote_operation_id: None,
+                    random: 7,
+                });
+                handoffs::nack(conn, &found, nacks.collect()).await.map(|_| ())
+            })
+        });
+        work.await.expect("failed handoffs");
     }
 
     /// Has an endpoint hold an event, as one that came in.

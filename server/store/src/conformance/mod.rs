@@ -15,9 +15,14 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::events::ALL,
         crate::handoffs::ALL,
         crate::probe::ALL,
-        crate::refusals::ALL,
         crate::rollups::ALL,
-        crate::stats::ALL,
     ];
-    alone.into_iter().flatten().copied().chain(crate::control::all_statements()).collect()
+    alone
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(crate::control::all_statements())
+        .chain(crate::refusals::all_statements())
+        .chain(crate::stats::all_statements())
+        .collect()
 }

@@ -15,6 +15,7 @@ mod repair;
 mod replay;
 mod settle;
 mod sql;
+mod waiting;
 
 pub use claim::{Claim, Claimed, Lease, claim};
 pub(crate) use end::{End, end, held_in_state};
@@ -27,6 +28,7 @@ pub use replay::{NewReplay, ReplayRecord, replay, replays_by_id, replays_latest,
 pub use settle::{NewSettlement, SettlementRecord, settle, settlements_of_receipt};
 #[cfg(test)]
 pub(crate) use sql::ALL;
+pub use waiting::{LOOKED_AT_MAX, Standing, WaitingHandoff, states_of_receipts, waiting_for_a_person};
 
 #[cfg(test)]
 pub(crate) mod tests;

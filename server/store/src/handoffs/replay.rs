@@ -8,6 +8,7 @@ use restante_core::time::Timestamp;
 
 use super::end::Held;
 use super::record::HISTORY_MAX;
+use super::settle::{SETTLED, is_settled};
 use super::sql;
 use crate::consumers::{self, ConsumerRecord};
 use crate::engine::{Conn, Row, StoreError, values};
@@ -81,6 +82,9 @@ pub async fn replay(
         let changed = match state {
             Some(state) => {
                 tally.shift(tenant, consumer.id.0, state.as_str(), -1);
+                if found.as_ref().map(is_settled).transpose()?.unwrap_or(false) {
+                    tally.shift(tenant, consumer.id.0, SETTLED, -1);
+                }
                 let values = values![tenant, consumer.id, new.receipt, i64::from(state.code()), now, new.id];
                 conn.execute(&sql::HANDOFF_REPLAY, values).await?
             }

@@ -10,7 +10,7 @@ use super::end::Held;
 use super::record::HISTORY_MAX;
 use super::sql;
 use crate::consumers::ConsumerRecord;
-use crate::engine::{Conn, StoreError, values};
+use crate::engine::{Conn, Row, StoreError, values};
 use crate::rollups::Tally;
 
 /// A settlement to be made.
@@ -43,6 +43,15 @@ pub struct SettlementRecord {
     pub note: Option<String>,
 }
 
+/// The counter of what is failed and settled as that.
+pub(super) const SETTLED: &str = "settled";
+
+/// Whether a handoff that was found is failed and settled as that.
+pub(super) fn is_settled(row: &Row) -> Result<bool, StoreError> {
+    let failed = row.int("state")? == i64::from(State::Failed.code());
+    Ok(failed && row.time_or_null("settled_at")?.is_some())
+}
+
 /// Settles the handoff of a receipt to a consumer.
 ///
 /// # Errors
@@ -68,6 +77,9 @@ pub async fn settle(
     let mut tally = Tally::default();
     tally.shift(tenant, consumer.id.0, held.state.as_str(), -1);
     tally.shift(tenant, consumer.id.0, state.as_str(), 1);
+    // What is settled as failed stays failed and waits for nobody: counted, so that the rest is known.
+    let before = is_settled(&row)?;
+    tally.shift(tenant, consumer.id.0, SETTLED, i64::from(state == State::Failed) - i64::from(before));
     tally.write(conn).await?;
     Ok(state)
 }

@@ -143,6 +143,40 @@ statements! {
             FROM consumers AS c JOIN handoffs AS h ON h.tenant_id = c.tenant_id AND h.consumer_id = c.id
             WHERE c.tenant_id = $1 AND h.receipt_id = $2 ORDER BY c.id";
 
+    // Differs in the list.
+    /// Where some receipts stand at every consumer there was.
+    STATES_OF_RECEIPTS =
+        sqlite "SELECT h.receipt_id, c.name, h.state, h.settled_at FROM json_each($2) AS r
+            CROSS JOIN consumers AS c ON c.tenant_id = $1
+            CROSS JOIN handoffs AS h ON h.tenant_id = c.tenant_id AND h.consumer_id = c.id AND h.receipt_id = unhex(r.value)
+            ORDER BY c.id"
+        postgres "SELECT h.receipt_id, c.name, h.state, h.settled_at FROM UNNEST($2::uuid[]) AS r (id)
+            JOIN consumers AS c ON c.tenant_id = $1
+            JOIN handoffs AS h ON h.tenant_id = c.tenant_id AND h.consumer_id = c.id AND h.receipt_id = r.id
+            ORDER BY c.id";
+
+    // The newest first, up to a bound, and only then those that nobody settled: what was settled stays
+    // in the index, and a page must not read past all of it.
+    /// The newest failed handoffs of a consumer that wait for a person, with how the last attempt ended.
+    FAILURES_NEWEST = both
+        "SELECT h.receipt_id, h.attempt, a.outcome, a.note, a.ended_at, r.reason, r.type, r.provider
+            FROM (SELECT receipt_id, attempt, settled_at FROM handoffs WHERE tenant_id = $1 AND consumer_id = $2
+                AND state = 3 ORDER BY receipt_id DESC LIMIT $3) AS h
+            JOIN receipts AS r ON r.tenant_id = $1 AND r.id = h.receipt_id
+            LEFT JOIN attempts AS a ON a.tenant_id = $1 AND a.consumer_id = $2 AND a.receipt_id = h.receipt_id
+                AND a.attempt = h.attempt
+            WHERE h.settled_at IS NULL ORDER BY h.receipt_id DESC";
+
+    /// The newest uncertain handoffs of a consumer, with how the last attempt ended.
+    UNCERTAIN_NEWEST = both
+        "SELECT h.receipt_id, h.attempt, a.outcome, a.note, a.ended_at, r.reason, r.type, r.provider
+            FROM (SELECT receipt_id, attempt FROM handoffs WHERE tenant_id = $1 AND consumer_id = $2
+                AND state = 4 ORDER BY receipt_id DESC LIMIT $3) AS h
+            JOIN receipts AS r ON r.tenant_id = $1 AND r.id = h.receipt_id
+            LEFT JOIN attempts AS a ON a.tenant_id = $1 AND a.consumer_id = $2 AND a.receipt_id = h.receipt_id
+                AND a.attempt = h.attempt
+            ORDER BY h.receipt_id DESC";
+
     /// The ended attempts of a receipt, newest first.
     ATTEMPTS_OF_RECEIPT = both
         "SELECT c.name, a.attempt, a.claimed_at, a.ended_at, a.outcome, a.handler_version, a.remote_operation_id, a.note
@@ -152,9 +186,9 @@ statements! {
     // Differs in the lock.
     /// The handoff of a receipt to a consumer.
     HANDOFF =
-        sqlite "SELECT receipt_id, state, attempt, tries, lease_hash, claimed_at, lease_expires_at, handler_version
+        sqlite "SELECT receipt_id, state, attempt, tries, lease_hash, claimed_at, lease_expires_at, handler_version, settled_at
             FROM handoffs WHERE tenant_id = $1 AND consumer_id = $2 AND receipt_id = $3"
-        postgres "SELECT receipt_id, state, attempt, tries, lease_hash, claimed_at, lease_expires_at, handler_version
+        postgres "SELECT receipt_id, state, attempt, tries, lease_hash, claimed_at, lease_expires_at, handler_version, settled_at
             FROM handoffs WHERE tenant_id = $1 AND consumer_id = $2 AND receipt_id = $3 FOR UPDATE";
 
     /// Makes a handoff pending again, with its tries counted from none.

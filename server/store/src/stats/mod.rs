@@ -10,8 +10,15 @@ use uuid::Uuid;
 use crate::engine::sql::statements;
 use crate::engine::{Conn, Row, StoreError, values};
 
+mod ages;
+mod course;
+mod endpoints;
 #[cfg(test)]
 mod tests;
+
+pub use ages::{AgeCount, COUNTED_MAX, pending_ages};
+pub use course::{Counted, Grain, course};
+pub use endpoints::{EndpointSeen, endpoints_seen};
 
 /// Microseconds of a minute and of an hour.
 const MINUTE: i64 = 60_000_000;
@@ -97,6 +104,10 @@ statements! {
             AND h.consumer_id = c.id AND h.state = 0 ORDER BY h.receipt_id LIMIT 1) AS oldest
             FROM consumers AS c WHERE c.tenant_id = $1 AND c.deleted_at IS NULL ORDER BY c.id DESC";
 
+    /// The tenant's consumers.
+    CONSUMERS_OF_FIGURES = both
+        "SELECT id FROM consumers WHERE tenant_id = $1 AND deleted_at IS NULL";
+
     /// What waits longest at any consumer.
     CONSUMERS_PENDING_ACROSS = across_tenants "the operator's figures are of the whole instance" both
         "SELECT (SELECT h.receipt_id FROM handoffs AS h WHERE h.tenant_id = c.tenant_id
@@ -107,6 +118,12 @@ statements! {
     GAUGES_ACROSS = across_tenants "the operator's figures are of the whole instance" both
         "SELECT r.metric, CAST(SUM(r.count) AS BIGINT) AS count FROM tenants AS t
             JOIN rollups AS r ON r.tenant_id = t.id AND r.grain = 0 AND r.at = 0 GROUP BY r.metric";
+}
+
+/// Every statement of this folder.
+#[cfg(test)]
+pub(crate) fn all_statements() -> impl Iterator<Item = &'static crate::engine::Sql> {
+    [ALL, ages::ALL, course::ALL, endpoints::ALL].into_iter().flatten().copied()
 }
 
 /// What was counted of a tenant since a moment, rounded down to its minute.
@@ -167,6 +184,15 @@ pub async fn consumers(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec<Cons
             })
         })
         .collect()
+}
+
+/// The ids of the tenant's consumers.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn consumers_named(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec<ConsumerId>, StoreError> {
+    let rows = conn.fetch_all(&CONSUMERS_OF_FIGURES, values![tenant]).await?;
+    rows.iter().map(|row| Ok(ConsumerId(row.uuid("id")?))).collect()
 }
 
 /// A receipt's id holds the time at which it was received.

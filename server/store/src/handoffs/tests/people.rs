@@ -205,3 +205,78 @@ both_engines!(a_repair_can_not_take_the_key_of_another, |t| async {
     t.execute("UPDATE receipts SET payload_state = 'removed' WHERE event_key = 'sha256-1'").await;
     assert_eq!(code(repair(&t, repair_of(receipt, "evt_10")).await), Code::Gone);
 });
+
+async fn settled_by_the_counter(t: &TestStore) -> i64 {
+    t.number(
+        "SELECT CAST(COALESCE(SUM(count), 0) AS BIGINT) FROM rollups WHERE grain = 0 AND metric = 'settled'",
+    )
+    .await
+}
+
+async fn nack_all(t: &TestStore, consumer: &ConsumerRecord, asked: restante_core::handoff::Nack) {
+    let leases = claim(t, consumer, 10)
+        .await
+        .into_iter()
+        .map(|lease| crate::handoffs::LeaseNack {
+            token: Some(lease.token),
+            asked,
+            retry_in_seconds: None,
+            random: 7,
+            remote_operation_id: None,
+            error: Some("out of paper".into()),
+        })
+        .collect();
+    let consumer = consumer.clone();
+    write(&t.store, move |conn| {
+        Box::pin(async move { crate::handoffs::nack(conn, &consumer, leases).await })
+    })
+    .await;
+}
+
+both_engines!(what_waits_for_a_person_is_listed_until_somebody_settles_it, |t| async {
+    use restante_core::handoff::Nack;
+    let consumer = with_consumer(&t).await;
+    let first = receive(&t, TENANT, "evt_1").await;
+    let second = receive(&t, TENANT, "evt_2").await;
+    nack_all(&t, &consumer, Nack::Failed).await;
+    let third = receive(&t, TENANT, "evt_3").await;
+    nack_all(&t, &consumer, Nack::Uncertain).await;
+    let id = consumer.id;
+    let list = async |state| {
+        t.store
+            .read(move |conn| Box::pin(crate::handoffs::waiting_for_a_person(conn, TENANT, id, state)))
+            .await
+            .unwrap()
+    };
+    let failed = list(State::Failed).await;
+    assert_eq!(failed.iter().map(|one| one.receipt).collect::<Vec<_>>(), [second, first]);
+    assert_eq!(failed[0].note.as_deref(), Some("out of paper"));
+    assert_eq!(failed[0].outcome, Some(restante_core::handoff::Outcome::Failed));
+    assert_eq!(list(State::Uncertain).await[0].receipt, third);
+    assert!(list(State::Pending).await.is_empty());
+
+    // Settled as failed it stays failed and waits no more; the counter tells the two apart.
+    settle(&t, &consumer, first, Settlement::Failed).await.unwrap();
+    assert_eq!(settled_by_the_counter(&t).await, 1);
+    assert_eq!(list(State::Failed).await.len(), 1);
+    assert_eq!(in_state(&t, &consumer, "failed").await, 2);
+    let states = t
+        .store
+        .read(move |conn| {
+            Box::pin(async move { crate::handoffs::states_of_receipts(conn, TENANT, &[first, third]).await })
+        })
+        .await
+        .unwrap();
+    let told: Vec<_> =
+        states.iter().map(|one| (one.receipt, one.consumer.as_str(), one.state, one.settled)).collect();
+    assert!(told.contains(&(first, "billing", State::Failed, true)), "{told:?}");
+    assert!(told.contains(&(third, "billing", State::Uncertain, false)) && told.len() == 2);
+    // Said again it counts once; replayed it is pending and nobody's word stands on it.
+    settle(&t, &consumer, first, Settlement::Failed).await.unwrap();
+    assert_eq!(settled_by_the_counter(&t).await, 1);
+    replay(&t, first, None).await.unwrap();
+    assert_eq!(settled_by_the_counter(&t).await, 0);
+    settle(&t, &consumer, second, Settlement::Failed).await.unwrap();
+    settle(&t, &consumer, second, Settlement::Processed).await.unwrap();
+    assert_eq!(settled_by_the_counter(&t).await, 0);
+});

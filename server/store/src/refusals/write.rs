@@ -1,4 +1,4 @@
-//! Refused requests: counters, and the newest few per endpoint as sealed samples.
+//! Writing refusals: counters, and the newest few per endpoint as sealed samples.
 
 use restante_core::id::{EndpointId, TenantId};
 use restante_core::limits;
