@@ -69,7 +69,12 @@ impl Page for NotFound {
     }
 }
 
-/// The page where none is.
-pub(crate) async fn not_found() -> Response {
+/// The page where none is, and for what is another's: the two look alike.
+pub(crate) fn missing() -> Response {
     answer(&NotFound)
+}
+
+/// The handler of addresses that there are not.
+pub(crate) async fn not_found() -> Response {
+    missing()
 }

@@ -4,7 +4,9 @@ use askama::Template;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use http::{Request, StatusCode};
+use restante_app::testing::TestApp;
 use restante_core::problem::Code;
+use restante_store::testing::TestStore;
 use serde_json::json;
 use tower::ServiceExt as _;
 
@@ -20,8 +22,8 @@ struct Got {
     text: String,
 }
 
-fn router() -> Router {
-    crate::router(json!({
+async fn router() -> (Router, TestApp) {
+    let description = json!({
         "paths": {"/v1/things": {"get": {
             "tags": ["things"],
             "summary": "<script>alert(1)</script>",
@@ -29,11 +31,17 @@ fn router() -> Router {
             "parameters": [{"name": "\"><b>", "schema": {"type": "string"}, "description": "'&"}],
             "responses": {"200": {"description": "Fine"}}
         }}}
-    }))
+    });
+    let a = TestApp::new(TestStore::sqlite().await);
+    (crate::router(a.app.clone(), &description), a)
 }
 
 async fn get(path: &str) -> Got {
-    let response = router().oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
+    let (router, _a) = router().await;
+    let response = router
+        .oneshot(Request::get(path).header("host", "127.0.0.1:8080").body(Body::empty()).unwrap())
+        .await
+        .unwrap();
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, usize::MAX).await.unwrap();
     Got { status: parts.status, headers: parts.headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
@@ -41,12 +49,13 @@ async fn get(path: &str) -> Got {
 
 async fn get_with(path: &str, encodings: &str) -> http::HeaderMap {
     let request = Request::get(path).header("accept-encoding", encodings).body(Body::empty()).unwrap();
-    router().oneshot(request).await.unwrap().headers().clone()
+    let (router, _a) = router().await;
+    router.oneshot(request).await.unwrap().headers().clone()
 }
 
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> =
-        ["/", "/docs/api", "/docs/errors", "/nothing"].into_iter().map(str::to_owned).collect();
+        ["/", "/sign-in", "/docs/api", "/docs/errors", "/nothing"].into_iter().map(str::to_owned).collect();
     pages.extend(Code::ALL.map(|code| format!("/docs/errors/{}", code.slug())));
     pages
 }

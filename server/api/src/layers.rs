@@ -14,6 +14,7 @@ use http::header::{
     TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Version};
+use restante_app::context::{RequestId, RoutePath};
 use restante_core::problem::{Code, Problem};
 use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -86,6 +87,7 @@ async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> R
     let context = Context::read(request.headers(), api.app.random.as_ref());
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
+    request.extensions_mut().insert(RequestId(context.request_id.clone()));
     request.extensions_mut().insert(context.clone());
     if let Some(&Peer(address)) = request.extensions().get() {
         let client = peer::client(address.ip(), request.headers(), &api.trusted_proxies);
@@ -102,7 +104,8 @@ async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> R
             .insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
     if response.extensions().get::<Recorded>().is_none() {
-        let route = route.as_ref().map_or("other", MatchedPath::as_str);
+        let of_page = response.extensions().get::<RoutePath>().map(|route| route.0);
+        let route = of_page.or(route.as_ref().map(MatchedPath::as_str)).unwrap_or("other");
         request_log::write(&method, route, response.status(), begin.elapsed(), &context);
     }
     response

@@ -19,7 +19,6 @@ mod state;
 mod surface_tests;
 mod v1;
 
-pub use access::{Access, ROUTES, Route};
 pub use layers::with_layers;
 pub use openapi::document as openapi_document;
 pub use router::{operations_router, router};

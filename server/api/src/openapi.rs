@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 use axum::response::IntoResponse;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
+use restante_core::access::{API_ROUTES, Access, Route};
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, InfoBuilder, OpenApi, Ref, ResponseBuilder};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
-use crate::access::{Access, ROUTES, Route};
 use crate::problem::{FieldProblem, ProblemBody};
 use crate::router;
 
@@ -39,7 +39,7 @@ pub fn document() -> OpenApi {
     );
     components.schemas.insert(ProblemBody::name().into_owned(), ProblemBody::schema());
     components.schemas.insert(FieldProblem::name().into_owned(), FieldProblem::schema());
-    for route in ROUTES {
+    for route in API_ROUTES {
         let Some(item) = document.paths.paths.get_mut(route.path) else { continue };
         if let (Some(operation), Access::Key(scope)) = (operation(item, route), route.access) {
             operation.security = Some(vec![SecurityRequirement::new("key", [scope.as_str()])]);

@@ -5,13 +5,10 @@ use std::net::IpAddr;
 
 use http::HeaderMap;
 use ipnet::IpNet;
+use restante_app::context::ClientAddress;
 
 /// Entries of forwarded addresses that are looked at.
 const ENTRIES_MAX: usize = 32;
-
-/// The client's address, in the extensions of each request that came over a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ClientAddress(pub(crate) IpAddr);
 
 /// The address from which the request comes: the rightmost entry of `X-Forwarded-For` that is no
 /// trusted proxy, when the connection's other end is one. What stands further left, the client may

@@ -1,5 +1,5 @@
-//! The one router page: which file answers what. Paths, methods and access stand in `access.rs`;
-//! a handler's own path stands at the handler, and a test compares the two.
+//! The one router page: which file answers what. Paths, methods and access stand in
+//! `restante_core::access`; a handler's own path stands at the handler, and a test compares the two.
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -46,7 +46,8 @@ pub fn operations_router(api: &Api, figures: FiguresText) -> Router {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::access::ROUTES;
+    use restante_core::access::API_ROUTES;
+
     use crate::openapi;
 
     fn described() -> BTreeSet<(String, String)> {
@@ -65,16 +66,16 @@ mod tests {
 
     #[test]
     fn the_table_the_router_and_the_description_have_the_same_routes() {
-        let table: BTreeSet<_> = ROUTES
+        let table: BTreeSet<_> = API_ROUTES
             .iter()
             .map(|route| (route.method.to_owned(), route.path.to_owned()))
             .filter(|(_, path)| !UNDESCRIBED.contains(&path.as_str()))
             .collect();
-        assert_eq!(table.len() + UNDESCRIBED.len(), ROUTES.len(), "a route stands twice");
+        assert_eq!(table.len() + UNDESCRIBED.len(), API_ROUTES.len(), "a route stands twice");
         let described = described();
         let unstated: Vec<_> = described.difference(&table).collect();
-        assert!(unstated.is_empty(), "in the router and not in access.rs: {unstated:?}");
+        assert!(unstated.is_empty(), "in the router and not in the table: {unstated:?}");
         let missing: Vec<_> = table.difference(&described).collect();
-        assert!(missing.is_empty(), "in access.rs and not in the router: {missing:?}");
+        assert!(missing.is_empty(), "in the table and not in the router: {missing:?}");
     }
 }

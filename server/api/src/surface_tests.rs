@@ -9,11 +9,11 @@ use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use restante_app::testing::TestApp;
+use restante_core::access::{API_ROUTES, Access};
 use restante_store::testing::TestStore;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
-use crate::access::{Access, ROUTES};
 use crate::server::BothLengths;
 use crate::{Api, router, with_layers};
 
@@ -61,7 +61,7 @@ fn filled(path: &str) -> String {
 #[tokio::test]
 async fn nobody_gets_past_a_route_that_asks_for_a_key() {
     let surface = surface().await;
-    for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
+    for route in API_ROUTES.iter().filter(|route| route.access != Access::Public) {
         for key in [None, Some("Bearer rst_nonsense"), Some("Basic OnBhc3M="), Some("Bearer")] {
             let mut request = request(route.method, &filled(route.path));
             if let Some(key) = key {

@@ -104,7 +104,8 @@ impl App {
                 format!("This API key expired at {expired_at}. Make a new one."),
             ));
         }
-        let principal = Principal { tenant: record.tenant, key: Some(record.id), scopes: record.scopes };
+        let principal =
+            Principal { tenant: record.tenant, key: Some(record.id), user: None, scopes: record.scopes };
         Ok((principal, self.note_use(&lookup, &record, now)))
     }
 

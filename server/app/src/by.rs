@@ -26,7 +26,12 @@ impl By {
 
     /// The name of who acts, for the audit log.
     pub fn actor(&self) -> String {
-        self.principal.key.map_or_else(|| "person".to_owned(), |key| key.to_string())
+        match (self.principal.key, self.principal.user) {
+            (Some(key), _) => key.to_string(),
+            (None, Some(user)) => user.to_string(),
+            // Every credential names one of the two.
+            (None, None) => "nobody".to_owned(),
+        }
     }
 
     /// A line for the audit log. `detail` is JSON that holds no secret.

@@ -9,6 +9,7 @@ mod by;
 pub mod claim;
 pub mod clock;
 pub mod consumers;
+pub mod context;
 pub mod endpoints;
 pub mod events;
 pub mod failures;
@@ -16,6 +17,7 @@ pub mod figures;
 mod idempotency;
 pub mod keys;
 pub mod overview;
+pub mod people;
 pub mod providers;
 pub mod random;
 pub mod receive;
@@ -42,6 +44,7 @@ use restante_store::Store;
 
 use authenticate::Callers;
 use keys::TenantKeys;
+use people::{Passwords, Throttle};
 use random::Random;
 use receive::{Refusals, Targets};
 use settings::Settings;
@@ -81,6 +84,10 @@ pub struct Parts {
     pub keys: TenantKeys,
     /// API keys that were looked up a moment ago.
     pub callers: Callers,
+    /// Who hashes passwords, in turns.
+    pub passwords: Passwords,
+    /// How often was guessed at passwords and codes.
+    pub throttle: Throttle,
     /// Who waits for something to claim.
     pub wakeups: Wakeups,
     /// Endpoints by their token, prepared for receiving.
@@ -102,6 +109,8 @@ impl App {
                 settings,
                 keys,
                 callers: Callers::default(),
+                passwords: Passwords::default(),
+                throttle: Throttle::default(),
                 wakeups: Wakeups::default(),
                 targets: Targets::default(),
                 refusals: Refusals::default(),

@@ -82,7 +82,7 @@ pub(crate) async fn run(
     let on_main = ports.figures.is_none().then(|| text.clone());
     let api = Api::new(app.clone(), on_main, settings.trusted_proxies.clone());
     let description = serde_json::to_value(restante_api::openapi_document()).unwrap_or_default();
-    let service = with_layers(&api, router(&api), restante_web::router(description));
+    let service = with_layers(&api, router(&api), restante_web::router(app.clone(), &description));
     let limits = Limits { connections_max: settings.connections_max, ..Limits::default() };
 
     let (stopping, stopped) = watch::channel(false);

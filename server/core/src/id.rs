@@ -139,6 +139,8 @@ ids! {
     PayloadId = "pay_";
     /// One attempt of a sender, as logged on the receipt it belongs to.
     DeliveryId = "dlv_";
+    /// A person's session, as lists show it. It opens nothing.
+    SessionId = "ses_";
     /// One replay: who made a handoff pending again, when and why.
     ReplayId = "rpl_";
 }

@@ -8,9 +8,11 @@ pub(crate) mod amount;
 pub(crate) mod badge;
 pub(crate) mod chart;
 pub(crate) mod form;
+pub(crate) mod form_body;
 pub(crate) mod icon;
 pub(crate) mod link;
 pub(crate) mod moment;
+pub(crate) mod next;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod shell;

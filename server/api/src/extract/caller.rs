@@ -1,4 +1,4 @@
-//! Who acts: the API key in `Authorization`. The route table (`access.rs`) says what a route asks
+//! Who acts: the API key in `Authorization`. The route table (`restante_core::access`) says what a route asks
 //! for and looks the key up before the handler runs; here the handler gets the answer.
 
 use axum::extract::FromRequestParts;

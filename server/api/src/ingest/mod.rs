@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::HeaderName;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use restante_app::context::ClientAddress;
 use restante_app::figures;
 use restante_app::receive::Incoming;
 use restante_core::problem::{Code, Problem};
@@ -20,7 +21,6 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::body::{Fault, Room, Whole, read_whole};
 use crate::context::Context;
-use crate::peer::ClientAddress;
 use crate::problem::{Reason, Refused};
 use crate::request_log::Recorded;
 use crate::state::{Api, Deadlines};

@@ -11,12 +11,12 @@ use restante_store::StoreError;
 use restante_store::consumers::{self, NewConsumer};
 use restante_store::control::audit::AuditRow;
 use restante_store::control::tenants::TenantRow;
-use restante_store::control::{api_keys, audit, tenant_keys, tenants, users};
+use restante_store::control::{api_keys, audit, members, tenant_keys, tenants, users};
 use serde_json::json;
 
-use super::password;
 use crate::App;
 use crate::api_keys::{NewApiKey, draw};
+use crate::people::password;
 
 /// Who acts on the command line.
 const OPERATOR: &str = "operator";
@@ -54,7 +54,7 @@ impl App {
         let email = email.trim().to_lowercase();
         let password = Secret::new(password::without_line_break(password.expose()).to_owned());
         check(slug, &email, &password)?;
-        let password_hash = password::hash(password).await?;
+        let password_hash = self.passwords.hash(password).await?;
 
         let now = self.clock.now();
         let (tenant, user) = (TenantId::new(now, self.random.bytes()), UserId::new(now, self.random.bytes()));
@@ -107,7 +107,7 @@ impl App {
                     for key in &keys {
                         tenant_keys::insert(conn, tenant, key, now).await?;
                     }
-                    users::insert_member(conn, tenant, user, Role::Owner, now).await?;
+                    members::insert(conn, tenant, user, Role::Owner, now).await?;
                     let key = &drawn.created.row;
                     api_keys::insert(conn, tenant, key, &drawn.lookup_hash, &drawn.secret_hash).await?;
                     consumers::insert(conn, tenant, &consumer).await?;

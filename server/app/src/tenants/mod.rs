@@ -1,7 +1,6 @@
 //! Tenants and their first people. A file an action.
 
 mod bootstrap;
-mod password;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::KeyClass;
 use super::event::EventBinding;
-use crate::id::{EndpointId, PayloadId, ReceiptId, SecretId};
+use crate::id::{EndpointId, PayloadId, ReceiptId, SecretId, UserId};
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident = ($table:literal, $column:literal), $label:literal, $class:ident;)*) => {
@@ -57,6 +57,8 @@ columns! {
     EndpointSecret = (5, 1), "endpoint_secrets.secret_sealed", Secrets;
     /// The answer to a request with an `Idempotency-Key`, which may hold a key that is shown once.
     IdempotencyAnswer = (6, 1), "idempotency_keys.answer_sealed", Secrets;
+    /// The secret of a person's second factor, under a key of the person.
+    SecondFactorSecret = (7, 1), "second_factors.secret_sealed", Secrets;
 }
 
 /// One sealed field: its column, row and, where the column asks for it, its event. The tenant is
@@ -116,6 +118,11 @@ impl Place {
         let mut row = [0; 16];
         row.copy_from_slice(&key_hash[..16]);
         Self::row_of(Column::IdempotencyAnswer, Uuid::from_bytes(row))
+    }
+
+    /// The secret of a person's second factor.
+    pub const fn second_factor(row: UserId) -> Self {
+        Self::row_of(Column::SecondFactorSecret, row.0)
     }
 
     const fn row_of(column: Column, row: Uuid) -> Self {

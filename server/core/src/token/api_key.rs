@@ -1,6 +1,6 @@
 //! API keys: `rst_`, eight characters by which the key is looked up, `_`, 43 that are the secret
 //! (256 bits), six of checksum. Scanners find such keys in published code by prefix and checksum,
-//! and a mistyped key costs no query. This file knows the text, not what a key may do (`access.rs`).
+//! and a mistyped key costs no query. This file knows the text, not what a key may do (`access`).
 
 use super::{TokenHash, base62};
 use crate::secret::Secret;

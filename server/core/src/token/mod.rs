@@ -1,18 +1,22 @@
 //! The texts that are credentials or act like one: the token in an endpoint's URL, API keys, lease
-//! tokens, and the cursors of lists. Each has one spelling: a text that was changed anywhere either
-//! names something else or is refused. Randomness is an argument; databases keep only hashes, and
-//! hashes are what is compared: credentials themselves have no `==`, which would leak by its time.
+//! tokens, one-time links, and the cursors of lists. Each has one spelling: a text that was changed
+//! anywhere either names something else or is refused. Randomness is an argument; databases keep only
+//! hashes, and hashes are what is compared: credentials themselves have no `==`, which would leak by
+//! its time.
 
 mod api_key;
 mod base62;
 mod cursor;
 mod ingest;
 mod lease;
+mod person;
+mod spelled;
 
 pub use api_key::{ApiKey, NO_KEY_HASH};
 pub use cursor::{BadCursor, Cursor, FiltersDigest};
 pub use ingest::IngestToken;
 pub use lease::LeaseToken;
+pub use person::{DeviceToken, LinkToken};
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -23,7 +27,8 @@ use subtle::ConstantTimeEq;
 pub struct TokenHash(pub [u8; 32]);
 
 impl TokenHash {
-    fn of(bytes: &[u8]) -> Self {
+    /// The hash of a credential that holds at least 128 random bits.
+    pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 

@@ -5,11 +5,14 @@
 
 pub mod api_keys;
 pub mod audit;
+pub mod devices;
 pub mod endpoints;
 pub mod idempotency;
 mod lookups;
+pub mod members;
 pub mod receiving;
 pub mod secrets;
+pub mod sessions;
 pub mod tenant_keys;
 pub mod tenants;
 pub mod users;
@@ -23,11 +26,14 @@ pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
     [
         api_keys::ALL,
         audit::ALL,
+        devices::ALL,
         endpoints::ALL,
         idempotency::ALL,
         lookups::ALL,
+        members::ALL,
         receiving::ALL,
         secrets::ALL,
+        sessions::ALL,
         tenant_keys::ALL,
         tenants::ALL,
         users::ALL,

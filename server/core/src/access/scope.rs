@@ -1,10 +1,9 @@
-//! Who may do what: the scopes of API keys, the roles of people, and the caller of a request. It
-//! says what a caller holds; which scope a route asks for stands with the route.
+//! Scopes: the single things that a caller may do within a tenant. An API key holds a set of them, and
+//! so does each role of people.
 
 use std::fmt;
 
-use crate::id::{KeyId, TenantId};
-use crate::problem::{Code, FieldError, Problem};
+use crate::problem::FieldError;
 
 /// One thing that an API key may do. In storage each is its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -151,96 +150,9 @@ impl serde::Serialize for Scopes {
     }
 }
 
-/// Who makes a request, as the credential says; nothing in the request itself can change the tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Principal {
-    /// The tenant within which everything is looked up.
-    pub tenant: TenantId,
-    /// The API key that was presented; `None` for a person in the browser.
-    pub key: Option<KeyId>,
-    /// What the caller may do.
-    pub scopes: Scopes,
-}
-
-impl Principal {
-    /// Demands a scope.
-    ///
-    /// # Errors
-    /// A missing scope, by name.
-    pub fn require(&self, scope: Scope) -> Result<(), Problem> {
-        if self.scopes.contains(scope) {
-            Ok(())
-        } else {
-            Err(Problem::new(
-                Code::MissingScope,
-                format!("This needs the scope {scope}, which the API key does not have."),
-            ))
-        }
-    }
-
-    /// Demands that the caller holds all of what a new key is to have.
-    ///
-    /// # Errors
-    /// A missing scope, with all that are missing.
-    pub fn may_grant(&self, wanted: Scopes) -> Result<(), Problem> {
-        let missing = wanted.without(self.scopes);
-        if missing.is_empty() {
-            Ok(())
-        } else {
-            Err(Problem::new(
-                Code::MissingScope,
-                format!("A key can grant only scopes that it has itself; it lacks: {missing}."),
-            ))
-        }
-    }
-}
-
-/// What a person is; stored as its word. The first four are held within a
-/// tenant; the last one within the instance, beside any of the others, and opens no tenant's events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Everything within the tenant, its members and keys included.
-    Owner,
-    /// Endpoints, consumers and events.
-    Developer,
-    /// Events: replay, repair, settle.
-    Operator,
-    /// Look only.
-    Viewer,
-    /// The instance: tenants, people, keys of the operator.
-    InstanceAdministrator,
-}
-
-impl Role {
-    /// Every role.
-    pub const ALL: [Self; 5] =
-        [Self::Owner, Self::Developer, Self::Operator, Self::Viewer, Self::InstanceAdministrator];
-
-    /// The word on pages and in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Developer => "developer",
-            Self::Operator => "operator",
-            Self::Viewer => "viewer",
-            Self::InstanceAdministrator => "instance administrator",
-        }
-    }
-
-    /// The role of a word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == word)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use uuid::Uuid;
-
-    fn principal(scopes: Scopes) -> Principal {
-        Principal { tenant: TenantId(Uuid::nil()), key: None, scopes }
-    }
 
     #[test]
     fn scopes_read_back_from_requests_and_from_storage() {
@@ -266,32 +178,5 @@ mod tests {
         assert_eq!(errors[0].pointer, "/scopes/1");
         assert_eq!(Scopes::parse::<&str>(&[], "/scopes").unwrap_err()[0].pointer, "/scopes");
         assert!(Scopes::parse(&["x"; 10_000], "/scopes").unwrap_err().len() <= Scope::ALL.len());
-    }
-
-    #[test]
-    fn no_scope_implies_another() {
-        for held in Scope::ALL {
-            let caller = principal(Scopes::NONE.with(held));
-            for wanted in Scope::ALL {
-                assert_eq!(caller.require(wanted).is_ok(), held == wanted);
-            }
-        }
-    }
-
-    #[test]
-    fn a_key_grants_only_its_own() {
-        let own = Scopes::NONE.with(Scope::EventsRead).with(Scope::ConfigWrite);
-        assert_eq!(principal(own).may_grant(own), Ok(()));
-        let refused = principal(own).may_grant(own.with(Scope::PayloadsRead)).unwrap_err();
-        assert_eq!(refused.code, Code::MissingScope);
-        assert!(refused.detail.ends_with("lacks: payloads:read."), "{}", refused.detail);
-    }
-
-    #[test]
-    fn roles_read_back() {
-        for role in Role::ALL {
-            assert_eq!(Role::from_word(role.as_str()), Some(role));
-        }
-        assert_eq!(Role::from_word("root"), None);
     }
 }

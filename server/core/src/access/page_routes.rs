@@ -1,0 +1,35 @@
+//! The routes for people, with what each asks of whoever opens it. Forms know GET and POST alone. A page
+//! of a tenant has the tenant's name in its path, so that a link works for a colleague; whether the
+//! person belongs there is asked anew at each request.
+
+use super::Scope::{self, EventsRead};
+use super::{Access, Route};
+
+const fn public(method: &'static str, path: &'static str) -> Route {
+    Route::new(method, path, Access::Public)
+}
+
+const fn signed_in(method: &'static str, path: &'static str) -> Route {
+    Route::new(method, path, Access::SignedIn)
+}
+
+const fn tenant(method: &'static str, path: &'static str, scope: Scope) -> Route {
+    Route::new(method, path, Access::Tenant(scope))
+}
+
+/// Every route of the pages.
+pub const PAGE_ROUTES: &[Route] = &[
+    // For anyone.
+    public("GET", "/"),
+    public("GET", "/docs/api"),
+    public("GET", "/docs/errors"),
+    public("GET", "/docs/errors/{slug}"),
+    public("GET", "/assets/{name}"),
+    // Coming and going.
+    public("GET", "/sign-in"),
+    public("POST", "/sign-in"),
+    signed_in("POST", "/sign-out"),
+    // A tenant.
+    tenant("GET", "/t/{slug}", EventsRead),
+    tenant("POST", "/t/{slug}/enter", EventsRead),
+];

@@ -1,0 +1,14 @@
+//! The pages of a tenant. A folder an area; their paths begin with the tenant's name.
+
+mod enter;
+mod overview;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::state::Web;
+
+/// The routes of a tenant.
+pub(crate) fn routes() -> Router<Web> {
+    Router::new().route("/t/{slug}", get(overview::show)).route("/t/{slug}/enter", post(enter::submit))
+}
