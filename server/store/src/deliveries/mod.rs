@@ -5,11 +5,11 @@
 mod record;
 mod sql;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod write;
 
 pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
-#[cfg(test)]
-pub(crate) use sql::ALL;
 pub(crate) use sql::HANDOFFS_INSERT;
+#[cfg(test)]
+pub(crate) use sql::{ALL, RECEIPTS_HOLDING};
 pub(crate) use write::Writer;

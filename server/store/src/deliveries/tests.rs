@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::testing::{START, TestStore};
 use crate::{Committed, Delivery, NewReceipt, SealedPayload, both_engines};
 
-const TENANT: TenantId = TenantId(Uuid::from_u128(1));
+pub(crate) const TENANT: TenantId = TenantId(Uuid::from_u128(1));
 const OTHER_TENANT: TenantId = TenantId(Uuid::from_u128(2));
 const ENDPOINT: EndpointId = EndpointId(Uuid::from_u128(11));
 const OTHER_ENDPOINT: EndpointId = EndpointId(Uuid::from_u128(12));
@@ -53,7 +53,7 @@ async fn consumer(t: &TestStore, tenant: TenantId, id: ConsumerId, filter: &str)
     .await;
 }
 
-async fn prepare(t: &TestStore) {
+pub(crate) async fn prepare(t: &TestStore) {
     tenant(t, TENANT, "one").await;
     tenant(t, OTHER_TENANT, "two").await;
     consumer(t, TENANT, CONSUMER, EVERYTHING).await;
@@ -103,6 +103,14 @@ fn receipt(id: ReceiptId, key: &str, body: &str) -> NewReceipt {
         weak: String::new(),
         reason: None,
     }
+}
+
+/// One request with many events.
+pub(crate) fn batch_of(events: u32) -> Delivery {
+    let mut delivery = event("evt_0", "{}");
+    delivery.receipts =
+        (0..events).map(|n| receipt(ReceiptId::new(START, random()), &format!("evt_{n}"), "{}")).collect();
+    delivery
 }
 
 async fn commit(t: &TestStore, delivery: Delivery) -> Committed {

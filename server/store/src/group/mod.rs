@@ -7,6 +7,7 @@
 mod checkpoint;
 mod postgres;
 mod sqlite;
+mod statistics;
 
 use std::sync::Arc;
 
@@ -154,6 +155,8 @@ trait Transactions: Send {
     fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
     /// Gives it up; when that fails the connection is dropped, which gives it up as well.
     fn rollback(&mut self) -> BoxFuture<'_, ()>;
+    /// Hears how many receipts were written.
+    fn grown(&mut self, receipts: usize);
 }
 
 impl<E: Transactions> Committer<E> {
@@ -195,6 +198,8 @@ impl<E: Transactions> Committer<E> {
                     writes.into_iter().for_each(|job| job.answer(Ok(())));
                     match outcome {
                         Ok(committed) => {
+                            let receipts = committed.iter().flat_map(|delivery| &delivery.receipts);
+                            self.engine.grown(receipts.filter(|receipt| !receipt.duplicate).count());
                             for (answer, outcome) in answers.into_iter().zip(committed) {
                                 // A caller that went away wants no answer; its event is stored all the same.
                                 let _ = answer.send(Ok(outcome));

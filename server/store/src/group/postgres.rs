@@ -5,6 +5,7 @@ use sqlx::{Connection as _, PgPool, Postgres};
 use tokio::sync::watch;
 
 use super::Transactions;
+use super::statistics::Growth;
 use crate::engine::{Conn, StoreError};
 use crate::store::BoxFuture;
 
@@ -12,14 +13,15 @@ use crate::store::BoxFuture;
 pub(super) struct PostgresCommitter {
     pool: PgPool,
     connection: Option<PoolConnection<Postgres>>,
+    growth: Growth,
     /// Nothing is sent: PostgreSQL stops by itself when its disk fails. Dropped, it says that the
     /// committer is gone.
     _fatal: watch::Sender<Option<String>>,
 }
 
 impl PostgresCommitter {
-    pub(super) const fn new(pool: PgPool, fatal: watch::Sender<Option<String>>) -> Self {
-        Self { pool, connection: None, _fatal: fatal }
+    pub(super) fn new(pool: PgPool, fatal: watch::Sender<Option<String>>) -> Self {
+        Self { growth: Growth::new(pool.clone()), pool, connection: None, _fatal: fatal }
     }
 
     fn broken() -> StoreError {
@@ -75,5 +77,9 @@ impl Transactions for PostgresCommitter {
                 self.drop_connection().await;
             }
         })
+    }
+
+    fn grown(&mut self, receipts: usize) {
+        self.growth.add(receipts);
     }
 }
