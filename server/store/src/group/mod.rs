@@ -153,6 +153,8 @@ trait Transactions: Send {
     fn conn(&mut self) -> Result<Conn<'_>, StoreError>;
     /// Ends it; an error leaves the outcome unknown.
     fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
+    /// Hears what went wrong, to stop for good where nothing else is safe.
+    fn failed(&self, error: &StoreError);
     /// Gives it up; when that fails the connection is dropped, which gives it up as well.
     fn rollback(&mut self) -> BoxFuture<'_, ()>;
     /// Hears how many receipts were written.
@@ -190,11 +192,15 @@ impl<E: Transactions> Committer<E> {
             let (records, answers): (Vec<Delivery>, Vec<_>) = deliveries.into_iter().unzip();
             match self.transaction(&records, &mut writes).await {
                 Err(error) => {
+                    self.engine.failed(&error);
                     tracing::warn!(records = records.len(), error = %error, "a group was not committed");
                     answer_all(answers, &error);
                     writes.into_iter().for_each(|job| job.answer(Err(error.again())));
                 }
                 Ok(outcome) => {
+                    if let Err(error) = &outcome {
+                        self.engine.failed(error);
+                    }
                     writes.into_iter().for_each(|job| job.answer(Ok(())));
                     match outcome {
                         Ok(committed) => {

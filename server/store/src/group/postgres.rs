@@ -67,6 +67,8 @@ impl Transactions for PostgresCommitter {
         })
     }
 
+    fn failed(&self, _: &StoreError) {}
+
     fn rollback(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             let rolled_back = match self.conn() {

@@ -25,25 +25,28 @@ impl SqliteCommitter {
     ) -> Result<Self, StoreError> {
         let open = |error| StoreError::from_sqlx("open the writer", error);
         let connection = options.connect().await.map_err(open)?;
-        let checkpoints = Checkpoints::start(options).await.map_err(open)?;
+        let checkpoints = Checkpoints::start(options, fatal.clone()).await.map_err(open)?;
         let host = Host::of(options.get_filename());
         Ok(Self { options: options.clone(), connection, fatal, checkpoints, host })
     }
+}
 
-    /// After a write to the disk has failed, the file system may show pages as written that are
-    /// not; SQLite would go on with them. Stopping is the only answer that loses nothing.
-    fn stop_if_the_disk_failed(&self, error: &StoreError) {
-        let detail = error.to_string();
-        // SQLITE_IOERR_FSYNC 1034, _DIR_FSYNC 1290, _WRITE 778, _TRUNCATE 1546, SQLITE_CORRUPT 11.
-        if ["(1034)", "(1290)", "(1546)", "(11)"].iter().any(|code| detail.contains(code)) {
-            self.fatal.send_replace(Some(detail));
-        }
-    }
+/// Whether a write to the disk failed in a way after which nobody knows what the file holds: the file
+/// system may show pages as written that are not, and SQLite would go on with them. A full disk is
+/// none of these; it leaves the last commit as it was.
+pub(super) fn is_fatal(error: &StoreError) -> bool {
+    let detail = error.to_string();
+    // SQLITE_IOERR_FSYNC 1034, _DIR_FSYNC 1290, _TRUNCATE 1546, SQLITE_CORRUPT 11.
+    ["(1034)", "(1290)", "(1546)", "(11)"].iter().any(|code| detail.contains(code))
 }
 
 impl Transactions for SqliteCommitter {
     fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
+            if let Some(reason) = self.fatal.borrow().clone() {
+                // The process is about to end. Until then nobody gets a 2xx for what it can't vouch for.
+                return Err(StoreError::Unavailable { statement: "begin", detail: reason });
+            }
             self.host.make_room().await;
             let begun = Conn::sqlite(&mut self.connection).control("begin", "BEGIN IMMEDIATE").await;
             if begun.is_err() && self.connection.ping().await.is_err() {
@@ -66,10 +69,15 @@ impl Transactions for SqliteCommitter {
                 self.checkpoints.after_commit(&mut self.connection).await;
                 return Ok(());
             };
-            self.stop_if_the_disk_failed(&error);
             self.rollback().await;
             Err(StoreError::CommitUnknown { detail: error.to_string() })
         })
+    }
+
+    fn failed(&self, error: &StoreError) {
+        if is_fatal(error) {
+            self.fatal.send_replace(Some(error.to_string()));
+        }
     }
 
     fn rollback(&mut self) -> BoxFuture<'_, ()> {
@@ -81,4 +89,33 @@ impl Transactions for SqliteCommitter {
 
     // SQLite's planner takes the index that answers most of a condition, without statistics.
     fn grown(&mut self, _receipts: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Pools;
+    use crate::testing::TestStore;
+
+    fn commit_failed(code: u32) -> StoreError {
+        StoreError::CommitUnknown { detail: format!("commit: disk I/O error ({code})") }
+    }
+
+    #[tokio::test]
+    async fn after_a_failed_fsync_nothing_is_begun_any_more() {
+        let t = TestStore::sqlite().await;
+        let Pools::Sqlite { writer, .. } = Pools::open(t.options()).await.unwrap() else { panic!("SQLite") };
+        let (fatal, heard) = watch::channel(None);
+        let mut committer = SqliteCommitter::open(&writer, fatal).await.unwrap();
+        // A full disk (13), and a write that the system refused (778), leave the last commit as it was.
+        for code in [13, 778] {
+            committer.failed(&commit_failed(code));
+            committer.begin().await.unwrap();
+            committer.rollback().await;
+            assert!(heard.borrow().is_none(), "{code}");
+        }
+        committer.failed(&commit_failed(1034));
+        assert!(heard.borrow().as_ref().is_some_and(|reason| reason.contains("1034")));
+        assert!(committer.begin().await.is_err());
+    }
 }
