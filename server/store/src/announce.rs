@@ -11,7 +11,10 @@ use restante_core::id::ConsumerId;
 use sqlx::PgPool;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use uuid::Uuid;
+
+use crate::engine::{Asked, Held, StoreError};
 
 /// The channel's name in the database.
 const CHANNEL: &str = "restante_wake";
@@ -22,6 +25,8 @@ const CONSUMERS_PER_WORD: usize = 200;
 /// A pause between two notifications, in which words gather: a commit each millisecond would
 /// otherwise be a notification each millisecond, to every node.
 const PAUSE: Duration = Duration::from_millis(20);
+/// After so long without a word a listener asks whether its connection still lives: nobody would tell it.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 /// A pause before a listener that lost its connection tries again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
@@ -75,12 +80,19 @@ impl Announcer {
             PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
         let mut listener = PgListener::connect_with(&own).await?;
         listener.listen(CHANNEL).await?;
-        while let Some(word) = listener.try_recv().await? {
-            for consumer in others(word.payload(), self.node) {
-                wake(consumer);
+        loop {
+            match timeout(SILENCE_MAX, listener.try_recv()).await {
+                Ok(word) => {
+                    let Some(word) = word? else { return Ok(()) };
+                    others(word.payload(), self.node).for_each(&wake);
+                }
+                // Nobody speaks, or nothing comes through any more. One answer tells them apart.
+                Err(_) => {
+                    let asked = sqlx::query("SELECT 1").execute(&mut listener);
+                    Asked::Statement.in_time(asked).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+                }
             }
         }
-        Ok(())
     }
 }
 
@@ -92,17 +104,19 @@ async fn speak(pool: PgPool, node: Uuid, mut waiting: mpsc::Receiver<ConsumerId>
         }
         let consumers: Vec<ConsumerId> = consumers.into_iter().collect();
         for some in consumers.chunks(CONSUMERS_PER_WORD) {
-            let said = sqlx::query("SELECT pg_notify($1, $2)")
-                .bind(CHANNEL)
-                .bind(word(node, some))
-                .execute(&pool)
-                .await;
-            if let Err(error) = said {
-                tracing::debug!(error = %crate::store::short(&error), "other nodes were not told");
+            if let Err(error) = tell(&pool, word(node, some)).await {
+                tracing::debug!(%error, "other nodes were not told");
             }
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+async fn tell(pool: &PgPool, word: String) -> Result<(), StoreError> {
+    let mut held = Held::acquire(pool).await?;
+    let query = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(word);
+    let said = Asked::Statement.in_time(query.execute(held.asks(Asked::Statement)?)).await;
+    held.hears("notify", said).map(|_| ())
 }
 
 /// A word: who speaks, and the consumers.

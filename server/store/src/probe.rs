@@ -35,7 +35,32 @@ statements! {
 mod tests {
     use restante_core::time::Clock as _;
 
+    use super::PROBE_COMMIT;
     use crate::both_engines;
+    use crate::engine::{StoreError, values};
+    use crate::testing::{TestStore, say_skipped};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_write_that_is_given_up_half_way_on_postgres_is_rolled_back() {
+        let Some(t) = TestStore::postgres().await else {
+            return say_skipped("a_write_that_is_given_up_half_way_on_postgres_is_rolled_back");
+        };
+        let (written, was_written) = tokio::sync::oneshot::channel();
+        let write = t.store.write(move |conn| {
+            Box::pin(async move {
+                conn.execute(&PROBE_COMMIT, values!["half way".to_owned()]).await?;
+                written.send(()).unwrap();
+                std::future::pending::<Result<(), StoreError>>().await
+            })
+        });
+        tokio::select! {
+            _ = write => panic!("it never ends"),
+            done = was_written => done.unwrap(),
+        }
+        // The row is free again, and it is not there.
+        t.store.check_commit().await.unwrap();
+        assert_eq!(t.number("SELECT COUNT(*) FROM instance WHERE value = 'half way'").await, 0);
+    }
 
     both_engines!(a_probe_commits_into_one_row, |t| async {
         for _ in 0..3 {

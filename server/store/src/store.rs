@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::announce::Announcer;
 use crate::benching::{self, Commits};
 use crate::deliveries::{Committed, Delivery};
-use crate::engine::{Conn, Engine, Options, Pools, StoreError};
+use crate::engine::{Conn, Engine, Held, Options, Pools, StoreError};
 use crate::group::{self, Job, Work};
 
 /// A future that borrows the connection it works on.
@@ -25,6 +25,9 @@ const QUEUE_RECORDS: usize = 4_096;
 const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
 /// How long an operation other than a delivery may wait for its turn and its commit.
 const WRITE_WAIT_MAX: Duration = Duration::from_secs(4);
+
+/// How long the end waits for connections that are still in use.
+const CLOSE_MAX: Duration = Duration::from_secs(3);
 
 /// An open database. Clones share it.
 #[derive(Clone)]
@@ -167,25 +170,20 @@ impl Store {
                 answered.await.map_err(|_| stopped())?
             }
             Pools::Postgres { pool } => {
-                let mut transaction =
-                    pool.begin().await.map_err(|error| StoreError::from_sqlx("begin", error))?;
-                let done = {
-                    let mut conn = Conn::postgres(&mut transaction).at(self.fixed_now());
-                    work(&mut conn).await
-                };
-                let value = match done {
-                    Ok(value) => value,
+                let mut held = Held::acquire(pool).await?;
+                let mut conn = Conn::postgres(&mut held).at(self.fixed_now());
+                conn.control("begin", "BEGIN").await?;
+                match work(&mut conn).await {
+                    Ok(value) => match conn.control("commit", "COMMIT").await {
+                        Ok(()) => Ok(value),
+                        Err(error) => Err(StoreError::CommitUnknown { detail: error.to_string() }),
+                    },
                     Err(error) => {
-                        // A rollback that fails ends the connection, which rolls back as well.
-                        let _ = transaction.rollback().await;
-                        return Err(error);
+                        // When it fails the connection is closed, which rolls back as well.
+                        let _ = conn.control("rollback", "ROLLBACK").await;
+                        Err(error)
                     }
-                };
-                transaction
-                    .commit()
-                    .await
-                    .map_err(|error| StoreError::CommitUnknown { detail: short(&error) })?;
-                Ok(value)
+                }
             }
         }
     }
@@ -198,16 +196,16 @@ impl Store {
     where
         F: for<'a, 'c> FnOnce(&'a mut Conn<'c>) -> BoxFuture<'a, Result<T, StoreError>>,
     {
-        let no_connection = |error| StoreError::from_sqlx("acquire a connection", error);
         match &self.inner.pools {
             Pools::Sqlite { readers, .. } => {
+                let no_connection = |error| StoreError::from_sqlx("acquire a connection", error);
                 let mut connection = readers.acquire().await.map_err(no_connection)?;
                 let mut conn = Conn::sqlite(&mut connection).at(self.fixed_now());
                 work(&mut conn).await
             }
             Pools::Postgres { pool } => {
-                let mut connection = pool.acquire().await.map_err(no_connection)?;
-                let mut conn = Conn::postgres(&mut connection).at(self.fixed_now());
+                let mut held = Held::acquire(pool).await?;
+                let mut conn = Conn::postgres(&mut held).at(self.fixed_now());
                 work(&mut conn).await
             }
         }
@@ -219,10 +217,14 @@ impl Store {
         if self.inner.queue.send(Work::Stop(done)).await.is_ok() {
             let _ = ended.await;
         }
-        match &self.inner.pools {
-            Pools::Sqlite { readers, .. } => readers.close().await,
-            Pools::Postgres { pool } => pool.close().await,
-        }
+        let closed = async {
+            match &self.inner.pools {
+                Pools::Sqlite { readers, .. } => readers.close().await,
+                Pools::Postgres { pool } => pool.close().await,
+            }
+        };
+        // Waits for connections in use, and one may owe an answer for long.
+        let _ = tokio::time::timeout(CLOSE_MAX, closed).await;
     }
 }
 

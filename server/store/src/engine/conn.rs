@@ -1,8 +1,8 @@
 //! One open transaction or read connection of either engine, and the three ways to run a statement.
 
-use sqlx::postgres::PgConnection;
 use sqlx::sqlite::SqliteConnection;
 
+use super::held::{Asked, Held};
 use super::row::Inner;
 use super::{Batch, Engine, Row, Sql, StoreError, Value};
 
@@ -15,7 +15,7 @@ pub struct Conn<'c> {
 
 enum ConnInner<'c> {
     Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection),
+    Postgres(&'c mut Held),
 }
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -62,8 +62,8 @@ impl<'c> Conn<'c> {
         Self { inner: ConnInner::Sqlite(connection), now: None }
     }
 
-    pub(crate) const fn postgres(connection: &'c mut PgConnection) -> Self {
-        Self { inner: ConnInner::Postgres(connection), now: None }
+    pub(crate) const fn postgres(held: &'c mut Held) -> Self {
+        Self { inner: ConnInner::Postgres(held), now: None }
     }
 
     /// Fixes the time that [`Conn::now`] tells.
@@ -95,14 +95,17 @@ impl<'c> Conn<'c> {
     /// Runs a statement and tells how many rows it changed.
     pub async fn execute(&mut self, sql: &'static Sql, values: Vec<Value>) -> Result<u64> {
         match &mut self.inner {
-            ConnInner::Sqlite(c) => {
-                bound_sqlite!(sql, values).execute(&mut **c).await.map(|done| done.rows_affected())
-            }
-            ConnInner::Postgres(c) => {
-                bound_postgres!(sql, values).execute(&mut **c).await.map(|done| done.rows_affected())
+            ConnInner::Sqlite(c) => bound_sqlite!(sql, values)
+                .execute(&mut **c)
+                .await
+                .map(|done| done.rows_affected())
+                .map_err(|error| StoreError::from_sqlx(sql.name, error)),
+            ConnInner::Postgres(held) => {
+                let answer = bound_postgres!(sql, values).execute(held.asks(Asked::Statement)?);
+                let said = Asked::Statement.in_time(answer).await;
+                held.hears(sql.name, said).map(|done| done.rows_affected())
             }
         }
-        .map_err(|error| StoreError::from_sqlx(sql.name, error))
     }
 
     /// Runs a statement and gives all rows. The statement bounds their number.
@@ -112,13 +115,15 @@ impl<'c> Conn<'c> {
             ConnInner::Sqlite(c) => bound_sqlite!(sql, values)
                 .fetch_all(&mut **c)
                 .await
-                .map(|rows| rows.into_iter().map(Inner::Sqlite).map(row).collect()),
-            ConnInner::Postgres(c) => bound_postgres!(sql, values)
-                .fetch_all(&mut **c)
-                .await
-                .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect()),
+                .map(|rows| rows.into_iter().map(Inner::Sqlite).map(row).collect())
+                .map_err(|error| StoreError::from_sqlx(sql.name, error)),
+            ConnInner::Postgres(held) => {
+                let answer = bound_postgres!(sql, values).fetch_all(held.asks(Asked::Statement)?);
+                let said = Asked::Statement.in_time(answer).await;
+                held.hears(sql.name, said)
+                    .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect())
+            }
         }
-        .map_err(|error| StoreError::from_sqlx(sql.name, error))
     }
 
     /// Runs a statement and gives its first row, if there is one.
@@ -139,15 +144,15 @@ impl<'c> Conn<'c> {
             ConnInner::Sqlite(c) => {
                 let (json, bytes) = batch.into_json();
                 let query = sqlx::query::<sqlx::Sqlite>(sql.text(Engine::Sqlite)).bind(json).bind(bytes);
-                query.execute(&mut **c).await.map(|done| done.rows_affected())
+                let done = query.execute(&mut **c).await.map(|done| done.rows_affected());
+                done.map_err(|error| StoreError::from_sqlx(sql.name, error))
             }
-            ConnInner::Postgres(c) => batch
-                .bind_arrays(sql.text(Engine::Postgres))
-                .execute(&mut **c)
-                .await
-                .map(|done| done.rows_affected()),
+            ConnInner::Postgres(held) => {
+                let query = batch.bind_arrays(sql.text(Engine::Postgres));
+                let said = Asked::Statement.in_time(query.execute(held.asks(Asked::Statement)?)).await;
+                held.hears(sql.name, said).map(|done| done.rows_affected())
+            }
         }
-        .map_err(|error| StoreError::from_sqlx(sql.name, error))
     }
 
     /// As [`Conn::execute_batch`], for a statement that answers rows.
@@ -162,22 +167,36 @@ impl<'c> Conn<'c> {
                     .fetch_all(&mut **c)
                     .await
                     .map(|rows| rows.into_iter().map(Inner::Sqlite).map(row).collect())
+                    .map_err(|error| StoreError::from_sqlx(sql.name, error))
             }
-            ConnInner::Postgres(c) => batch
-                .bind_arrays(sql.text(Engine::Postgres))
-                .fetch_all(&mut **c)
-                .await
-                .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect()),
+            ConnInner::Postgres(held) => {
+                let query = batch.bind_arrays(sql.text(Engine::Postgres));
+                let said = Asked::Statement.in_time(query.fetch_all(held.asks(Asked::Statement)?)).await;
+                held.hears(sql.name, said)
+                    .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect())
+            }
         }
-        .map_err(|error| StoreError::from_sqlx(sql.name, error))
     }
 
     /// BEGIN, COMMIT, SAVEPOINT and their like, which take no values.
     pub(crate) async fn control(&mut self, name: &'static str, text: &'static str) -> Result<()> {
         match &mut self.inner {
-            ConnInner::Sqlite(c) => sqlx::raw_sql(text).execute(&mut **c).await.map(|_| ()),
-            ConnInner::Postgres(c) => sqlx::raw_sql(text).execute(&mut **c).await.map(|_| ()),
+            ConnInner::Sqlite(c) => {
+                let done = sqlx::raw_sql(text).execute(&mut **c).await.map(|_| ());
+                done.map_err(|error| StoreError::from_sqlx(name, error))
+            }
+            ConnInner::Postgres(held) => {
+                let asked = if text == "COMMIT" { Asked::Commit } else { Asked::Statement };
+                if text == "BEGIN" {
+                    held.set_in_transaction(true);
+                }
+                let said = asked.in_time(sqlx::raw_sql(text).execute(held.asks(asked)?)).await;
+                let done = held.hears(name, said).map(|_| ());
+                if matches!(text, "COMMIT" | "ROLLBACK") && done.is_ok() {
+                    held.set_in_transaction(false);
+                }
+                done
+            }
         }
-        .map_err(|error| StoreError::from_sqlx(name, error))
     }
 }

@@ -1,18 +1,17 @@
 //! The committer's transactions on PostgreSQL.
 
-use sqlx::pool::PoolConnection;
-use sqlx::{Connection as _, PgPool, Postgres};
+use sqlx::PgPool;
 use tokio::sync::watch;
 
 use super::Transactions;
 use super::statistics::Growth;
-use crate::engine::{Conn, StoreError};
+use crate::engine::{Conn, Held, StoreError};
 use crate::store::BoxFuture;
 
-/// Keeps one connection of the pool for itself; a broken one is dropped, and the next group takes another.
+/// Keeps one connection of the pool for itself. When it fails, the next group takes another.
 pub(super) struct PostgresCommitter {
     pool: PgPool,
-    connection: Option<PoolConnection<Postgres>>,
+    connection: Option<Held>,
     growth: Growth,
     /// Nothing is sent: PostgreSQL stops by itself when its disk fails. Dropped, it says that the
     /// committer is gone.
@@ -27,32 +26,24 @@ impl PostgresCommitter {
     fn broken() -> StoreError {
         StoreError::Unavailable { statement: "commit", detail: "there is no connection".to_owned() }
     }
-
-    /// A connection in an unknown state goes back to nobody.
-    async fn drop_connection(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            let _ = connection.detach().close_hard().await;
-        }
-    }
 }
 
 impl Transactions for PostgresCommitter {
     fn begin(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async {
             if self.connection.is_none() {
-                let taken = self.pool.acquire().await;
-                self.connection = Some(taken.map_err(|error| StoreError::from_sqlx("acquire", error))?);
+                self.connection = Some(Held::acquire(&self.pool).await?);
             }
             let begun = self.conn()?.control("begin", "BEGIN").await;
             if begun.is_err() {
-                self.drop_connection().await;
+                self.connection = None;
             }
             begun
         })
     }
 
     fn conn(&mut self) -> Result<Conn<'_>, StoreError> {
-        self.connection.as_mut().map(|connection| Conn::postgres(connection)).ok_or_else(Self::broken)
+        self.connection.as_mut().map(Conn::postgres).ok_or_else(Self::broken)
     }
 
     fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
@@ -60,7 +51,7 @@ impl Transactions for PostgresCommitter {
             match self.conn()?.control("commit", "COMMIT").await {
                 Ok(()) => Ok(()),
                 Err(error) => {
-                    self.drop_connection().await;
+                    self.connection = None;
                     Err(StoreError::CommitUnknown { detail: error.to_string() })
                 }
             }
@@ -76,7 +67,7 @@ impl Transactions for PostgresCommitter {
                 Err(error) => Err(error),
             };
             if rolled_back.is_err() {
-                self.drop_connection().await;
+                self.connection = None;
             }
         })
     }
