@@ -16,6 +16,9 @@ pub(crate) fn begin_at(level: &str) {
         .flatten_event(true)
         .with_current_span(false)
         .with_span_list(false)
+        // A record that can't be written would be complained of on standard error, which is the log itself;
+        // on a full disk that fails as well, and panics in the middle of a request.
+        .log_internal_errors(false)
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .try_init();
