@@ -8,6 +8,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use restante_core::secret::Secret;
 use tokio::net::TcpListener;
@@ -34,8 +36,18 @@ pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
     let password = Secret::new(traffic::random_hex::<16>()?);
     let tenant = instance.app.bootstrap("demo", "demo@example.com", password).await?;
 
+    let stopping = Arc::new(AtomicBool::new(false));
+    let noted = Arc::clone(&stopping);
+    let stop = async move {
+        stop.await;
+        noted.store(true, Ordering::Relaxed);
+    };
     // The requests of the demo take the same road as anybody's: through the socket.
-    let life = tokio::spawn(live(address, tenant.api_key));
+    let life = tokio::spawn(async move {
+        let lived = live(address, tenant.api_key).await;
+        // A server that is about to stop owes its senders no answer.
+        if stopping.load(Ordering::Relaxed) { Ok(()) } else { lived }
+    });
     let served = serving::run(instance, ports, &settings, stop).await;
     life.abort();
     match life.await {
