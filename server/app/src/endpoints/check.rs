@@ -75,12 +75,20 @@ pub(super) fn options(provider: &'static Provider, options: &Map<String, Value>)
             format!("Options have at most {OPTIONS_BYTES_MAX} bytes; these have {bytes}."),
         ));
     }
-    Scheme::compile(provider, options).map_err(|errors| {
-        errors
-            .into_iter()
-            .map(|error| FieldError { pointer: format!("/options{}", error.pointer), detail: error.detail })
-            .collect()
-    })
+    Scheme::compile(provider, options).map_err(within_options)
+}
+
+/// A patch of options, as far as it removes some.
+pub(super) fn removals(provider: &Provider, patch: &Map<String, Value>) -> Check<()> {
+    Scheme::check_removals(provider, patch).map_err(within_options)
+}
+
+fn within_options(errors: Vec<FieldError>) -> Vec<FieldError> {
+    let at = |error: FieldError| FieldError {
+        pointer: format!("/options{}", error.pointer),
+        detail: error.detail,
+    };
+    errors.into_iter().map(at).collect()
 }
 
 /// A secret as it was pasted, at `pointer`.

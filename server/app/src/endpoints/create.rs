@@ -96,8 +96,9 @@ fn check(asked: &NewEndpoint, ceiling: u64) -> check::Check<Checked> {
         ),
     );
     let described = check::provider(&asked.provider).and_then(|provider| {
+        // As they were sent: a name that isn't known is a fault with any value, `null` as well.
+        let scheme = check::options(provider, &asked.options);
         let options = Options::split(provider, asked.options.clone());
-        let scheme = check::options(provider, &options.whole());
         // Without a scheme nothing can be said of the secrets, but how many they are.
         let (scheme, ()) = check::both(scheme, check::secrets_count(provider, asked.secrets.len()))?;
         let mut checked = Checked { provider, options, secrets: Vec::new(), notices: Vec::new() };

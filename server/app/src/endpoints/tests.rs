@@ -484,6 +484,67 @@ both_engines!(a_secret_option_is_sealed_and_shown_as_a_hint, |t| async {
     assert_eq!(a.t.count("endpoints WHERE options_sealed IS NOT NULL").await, 0);
 });
 
+both_engines!(an_option_that_is_not_known_is_refused_with_null_as_with_a_value, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let asked =
+        |options: Value| NewEndpoint { options: options.as_object().cloned().unwrap(), ..github(CANARY) };
+    for name in ["zz", "verify", "Public_url", ""] {
+        let refused = problem(a.app.create_endpoint(&tenant.by, asked(json!({ name: null })), None).await);
+        assert_eq!(pointers(&refused), [format!("/options/{name}")]);
+    }
+    assert_eq!(a.t.count("endpoints").await, 0);
+    // A known one may be null, which is as if it was left out.
+    let null = json!({"public_url": null, "tolerance_seconds": null});
+    let github = a.app.create_endpoint(&tenant.by, asked(null), None).await.unwrap().value.endpoint;
+    assert_eq!(github.options, Map::new());
+
+    let verify = json!({"algorithm": "hmac-sha256", "header": "X-Sig", "separator": ",", "batch": "/all",
+        "timestamp": {"entry": "t=", "unit": "ms"}, "signed": "{timestamp}.{body}",
+        "event": {"id": {"json": "/id"}, "type": {"json": "/type"}}});
+    let custom = NewEndpoint { provider: "custom".to_owned(), ..asked(json!({ "verify": verify })) };
+    let custom = a.app.create_endpoint(&tenant.by, custom, None).await.unwrap().value.endpoint;
+    let change = async |id, options: Value| {
+        let options = Some(options.as_object().cloned());
+        let change = EndpointChange { options, ..EndpointChange::default() };
+        a.app.update_endpoint(&tenant.by, id, change).await
+    };
+    for (id, options, at) in [
+        (github.id, json!({"zz": null}), "/zz"),
+        (github.id, json!({"public_url": null, "zz": null}), "/zz"),
+        (github.id, json!({"public_url": "https://a.example/", "zz": null}), "/zz"),
+        (github.id, json!({"verify": null}), "/verify"),
+        (custom.id, json!({"zz": null}), "/zz"),
+        (custom.id, json!({"verify": {"zz": null}}), "/verify/zz"),
+        (custom.id, json!({"verify": {"Batch": null}}), "/verify/Batch"),
+        (custom.id, json!({"verify": {"timestamp": {"zz": null}}}), "/verify/timestamp/zz"),
+        (custom.id, json!({"verify": {"event": {"ident": null}}}), "/verify/event/ident"),
+        (custom.id, json!({"verify": {"event": {"id": {"jsn": null}}}}), "/verify/event/id/jsn"),
+        (custom.id, json!({"verify": {"event": {"id": {"unit": null}}}}), "/verify/event/id/unit"),
+        (
+            custom.id,
+            json!({"verify": {"event": {"occurred_at": {"zz": null}}}}),
+            "/verify/event/occurred_at/zz",
+        ),
+    ] {
+        let refused = problem(change(id, options.clone()).await);
+        assert!(pointers(&refused).contains(&format!("/options{at}").as_str()), "{options}: {refused:?}");
+    }
+    for (endpoint, wanted) in [(&github, json!({})), (&custom, json!({ "verify": verify }))] {
+        let now = a.app.endpoint(&tenant.by, endpoint.id).await.unwrap();
+        assert_eq!((Value::Object(now.options), now.updated_at), (wanted, endpoint.updated_at));
+    }
+
+    // What is known goes, and what is known and isn't there does no harm.
+    let patch = json!({"tolerance_seconds": null, "verify": {"batch": null, "compressed_body": null,
+        "timestamp": {"unit": null, "json": null}, "event": {"account": null, "type": null,
+        "id": {"json": null, "header": "X-Id"}}}});
+    let now = change(custom.id, patch).await.unwrap().endpoint;
+    let left = json!({"verify": {"algorithm": "hmac-sha256", "header": "X-Sig", "separator": ",",
+        "timestamp": {"entry": "t="}, "signed": "{timestamp}.{body}", "event": {"id": {"header": "X-Id"}}}});
+    assert_eq!(Value::Object(now.options), left);
+});
+
 both_engines!(options_that_leave_a_secret_unusable_are_refused, |t| async {
     let a = TestApp::new(t);
     let tenant = a.tenant("acme").await;

@@ -135,7 +135,11 @@ impl Merge<'_> {
             let present = Options::read(self.keys, before)?.whole();
             let mut wanted = present.clone();
             match patch {
-                Some(patch) => merge(&mut wanted, patch),
+                Some(patch) => {
+                    let provider = check::provider(&before.provider).map_err(Problem::fields)?;
+                    errors.extend(check::removals(provider, &patch).err().unwrap_or_default());
+                    merge(&mut wanted, patch);
+                }
                 None => wanted.clear(),
             }
             options_changed = wanted != present;

@@ -27,7 +27,8 @@ pub(super) struct Described {
     pub(super) event: EventRule,
 }
 
-const FIELDS: [&str; 14] = [
+/// The fields of a description.
+pub(super) const FIELDS: [&str; 14] = [
     "methods",
     "algorithm",
     "header",
@@ -43,6 +44,8 @@ const FIELDS: [&str; 14] = [
     "unique_by",
     "batch",
 ];
+/// The fields of its `timestamp`.
+pub(super) const TIMESTAMP_FIELDS: [&str; 5] = ["header", "entry", "json", "unit", "tolerance_seconds"];
 const TOLERANCE_SECONDS_DEFAULT: u64 = 300;
 
 /// Reads a description. `at` is where it stands in the options, as a JSON pointer.
@@ -149,7 +152,7 @@ fn timestamp(fields: &mut Fields<'_>, value: &Value, separator: Option<&str>) ->
         fields.fault("timestamp", "Say where the time stands, such as {\"header\":\"X-Time\"}.".into());
         return None;
     };
-    let mut inner = Fields::new(map, &at, &["header", "entry", "json", "unit", "tolerance_seconds"]);
+    let mut inner = Fields::new(map, &at, &TIMESTAMP_FIELDS);
     let mut places = Vec::new();
     if let Some(name) = inner.text("header", 128) {
         places.extend(inner.check("header", header_name(name)).map(TimestampPlace::Header));

@@ -9,6 +9,9 @@ use super::event_rule::{EventRule, ItemRule, KeyName, KeyPart, ScopeRule};
 use super::fields::Fields;
 use super::pointer::{Pointer, Step};
 
+/// The fields of `event`.
+pub(super) const EVENT_FIELDS: [&str; 4] = ["id", "type", "account", "occurred_at"];
+
 /// Reads `event`, `unique_by` and `batch` of a description that stands at a JSON pointer.
 pub(super) fn event(fields: &mut Fields<'_>, map: &Map<String, Value>, at: &str) -> Option<EventRule> {
     let each = match fields.text("batch", 1_024) {
@@ -31,7 +34,7 @@ pub(super) fn event(fields: &mut Fields<'_>, map: &Map<String, Value>, at: &str)
             return None;
         }
     };
-    let mut inner = Fields::new(inner, &here, &["id", "type", "account", "occurred_at"]);
+    let mut inner = Fields::new(inner, &here, &EVENT_FIELDS);
     let mut sources = Sources::default();
     let id = inner.get("id").and_then(|value| sources.read(value, &inner.pointer("id")));
     let event_type = inner.get("type").and_then(|value| sources.read(value, &inner.pointer("type")));

@@ -10,6 +10,11 @@ use super::verify_rule::TimeUnit;
 use crate::limits::{SOURCE_DEPTH_MAX, SOURCES_MAX};
 use crate::problem::FieldError;
 
+/// The kinds of sources, by the field that makes one.
+pub(super) const KINDS: [&str; 5] = ["header", "json", "digest", "join", "first"];
+/// The fields of a time: a source, and its unit.
+pub(super) const TIME_FIELDS: [&str; 6] = ["header", "json", "digest", "join", "first", "unit"];
+
 /// Reads sources; counts them, and keeps the faults with their pointers.
 #[derive(Default)]
 pub(super) struct Sources {

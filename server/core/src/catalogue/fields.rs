@@ -5,6 +5,11 @@ use serde_json::{Map, Value};
 use super::options::escape;
 use crate::problem::FieldError;
 
+/// The sentence about a member that isn't known.
+pub(super) fn unknown_field(name: &str, known: &[&str]) -> String {
+    format!("There is no field “{name}” here. Known are {}.", known.join(", "))
+}
+
 /// An object under reading, and the faults found in it.
 pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
@@ -17,7 +22,7 @@ impl<'a> Fields<'a> {
     pub(super) fn new(map: &'a Map<String, Value>, at: &str, known: &[&str]) -> Self {
         let mut fields = Self { map, at: at.into(), errors: Vec::new() };
         for name in map.keys().filter(|name| !known.contains(&name.as_str())) {
-            fields.fault(name, format!("There is no field “{name}” here. Known are {}.", known.join(", ")));
+            fields.fault(name, unknown_field(name, known));
         }
         fields
     }

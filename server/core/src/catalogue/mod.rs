@@ -16,6 +16,7 @@ mod key;
 mod options;
 mod pointer;
 mod provider;
+mod removal;
 mod scheme;
 mod secret;
 mod secret_rule;

@@ -27,14 +27,17 @@ pub(crate) struct Settings {
 /// Reads the options of an endpoint. The one that describes a sender is left to `custom`.
 pub(super) fn read(provider: &Provider, options: &Map<String, Value>) -> (Settings, Vec<FieldError>) {
     let (mut settings, mut errors) = (Settings::default(), Vec::new());
+    let known = known_names(provider);
     for (name, value) in options {
         let fault = match name.as_str() {
+            other if !known.contains(&other) => Err(unknown(provider, other)),
+            // `null` is an option that is left out, if it is one.
             _ if value.is_null() => Ok(()),
             "public_url" => public_url(value).map(|url| settings.public_url = Some(url)),
             "tolerance_seconds" => tolerance(value).map(|seconds| settings.tolerance_seconds = Some(seconds)),
             other => match provider.entry.options.iter().find(|rule| rule.name == other) {
                 Some(rule) => named(rule, value, &mut settings),
-                None => Err(unknown(provider, other)),
+                None => Ok(()),
             },
         };
         if let Err(detail) = fault {
@@ -49,10 +52,16 @@ pub(super) fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-fn unknown(provider: &Provider, name: &str) -> String {
-    let mut known = vec!["public_url", "tolerance_seconds"];
-    known.extend(provider.entry.options.iter().map(|rule| rule.name.as_str()));
-    format!("There is no option “{name}” for {}. It takes {}.", provider.title, known.join(", "))
+/// The options that an endpoint of a provider can have.
+pub(super) fn known_names(provider: &Provider) -> Vec<&str> {
+    let named = provider.entry.options.iter().map(|rule| rule.name.as_str());
+    ["public_url", "tolerance_seconds"].into_iter().chain(named).collect()
+}
+
+/// The sentence about an option that isn't one of them.
+pub(super) fn unknown(provider: &Provider, name: &str) -> String {
+    let known = known_names(provider).join(", ");
+    format!("There is no option “{name}” for {}. It takes {known}.", provider.title)
 }
 
 fn named(rule: &OptionRule, value: &Value, settings: &mut Settings) -> Result<(), String> {

@@ -13,7 +13,7 @@ use super::secret_rule::SecretRule;
 use super::source::{Condition, Source};
 use super::template::Part;
 use super::verify_rule::{Algorithm, HandshakeRule, TimestampPlace, VerifyRule};
-use super::{CheckedSecret, DedupScope, ReplyTable, SuccessBody, custom, options, secret};
+use super::{CheckedSecret, DedupScope, ReplyTable, SuccessBody, custom, options, removal, secret};
 use crate::identity::{Events, Plan, Read, Test, repaired};
 use crate::problem::FieldError;
 
@@ -123,6 +123,16 @@ impl Scheme {
             algorithms,
             default_scope,
         })
+    }
+
+    /// What a JSON merge into an endpoint's options may not remove, since no option has that name. The
+    /// rest of a patch is judged by what the merge makes.
+    ///
+    /// # Errors
+    /// Every fault, with a pointer relative to `options`.
+    pub fn check_removals(provider: &Provider, patch: &Map<String, Value>) -> Result<(), Vec<FieldError>> {
+        let errors = removal::check(provider, patch);
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// The options that are secrets: sealed when stored, never returned.
