@@ -176,13 +176,15 @@ both_engines!(events_are_listed_newest_first_and_narrowed, |t| async {
     let first = pull.get("/v1/events?type=invoice.*&limit=2").await;
     assert_eq!(ids(&first), newest[..2]);
     let cursor = first["next_cursor"].as_str().unwrap();
+    // The last character stands for two bits, so it is one of A, Q, g and w.
+    let other = if cursor.ends_with('A') { 'Q' } else { 'A' };
     let second = pull.get(&format!("/v1/events?type=invoice.*&limit=3&cursor={cursor}")).await;
     assert_eq!(ids(&second), newest[2..]);
     for query in [
         format!("cursor={cursor}"),
         format!("type=charge.*&cursor={cursor}"),
         "cursor=nonsense".to_owned(),
-        format!("type=invoice.*&cursor={}A", &cursor[..cursor.len() - 1]),
+        format!("type=invoice.*&cursor={}{other}", &cursor[..cursor.len() - 1]),
     ] {
         let told = pull.site.call(&pull.tenant, "GET", &format!("/v1/events?{query}"), None).await;
         assert_eq!(told.status, 400, "{query}");
