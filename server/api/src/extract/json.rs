@@ -9,10 +9,10 @@ use http::{HeaderMap, HeaderValue};
 use restante_core::limits::API_BODY_BYTES_MAX;
 use restante_core::problem::{Code, Problem};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
-use super::explain;
+use super::{explain, objects};
 use crate::body::read_whole;
 use crate::problem::Refused;
 use crate::state::Api;
@@ -77,21 +77,18 @@ pub(super) fn unsupported() -> Refused {
 }
 
 pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    // serde takes a list for a type with named fields, in their order, which nobody means.
-    if bytes.trim_ascii_start().first() == Some(&b'[') {
-        serde_json::from_slice::<serde::de::IgnoredAny>(bytes).map_err(|error| not_json(&error))?;
-        return Err(Problem::field("", "It has to be an object, and is a list."));
-    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let value = objects::read(&mut deserializer).map_err(|error| {
         let inner = error.inner();
-        match inner.classify() {
-            Category::Data => {
-                let said = explain::explain(error.path(), &inner.to_string());
-                Problem::field(said.pointer, said.detail)
-            }
-            Category::Syntax | Category::Eof | Category::Io => not_json(inner),
+        if inner.classify() != Category::Data {
+            return not_json(inner);
         }
+        // A field is at fault only where all of it is JSON.
+        if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
+            return not_json(&error);
+        }
+        let said = explain::explain(error.path(), &inner.to_string());
+        Problem::field(said.pointer, said.detail)
     })?;
     deserializer.end().map_err(|error| not_json(&error))?;
     Ok(value)
@@ -99,7 +96,12 @@ pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 
 /// Says where it stops being JSON, and nothing of what stands there.
 fn not_json(error: &serde_json::Error) -> Problem {
-    let what = if error.classify() == Category::Eof { "ends too early" } else { "is not JSON" };
+    let what = match error.classify() {
+        Category::Eof => "ends too early",
+        // serde_json goes 128 levels deep, and says so in no other way.
+        _ if error.to_string().starts_with("recursion limit exceeded") => "is nested too deeply",
+        _ => "is not JSON",
+    };
     Problem::new(
         Code::Malformed,
         format!("The body {what}, at line {}, column {}.", error.line(), error.column()),
@@ -155,6 +157,7 @@ mod tests {
         #[serde(default)]
         list: Vec<Inner>,
         enabled: Option<bool>,
+        any: Option<serde_json::Value>,
     }
 
     fn fault(text: &str) -> (u16, String, String) {
@@ -166,9 +169,24 @@ mod tests {
     #[test]
     fn what_is_not_json_is_malformed() {
         let deep = "[".repeat(200_000);
-        for text in ["", "{", "{\"name\":}", "{\"name\":\"a\"} x", "nul", &deep, "{\"name\":\"\\ud800\"}"] {
+        let any_deep = format!(r#"{{"name":"a","any":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        for text in [
+            "",
+            "{",
+            r#"{"name":}"#,
+            r#"{"name":"a"} x"#,
+            "nul",
+            &deep,
+            &any_deep,
+            r#"{"name":"\ud800"}"#,
+            // What is at fault before it stops being JSON is not what it is refused for.
+            r#"{"name":5"#,
+            r#"{"nam":1,}"#,
+            "[1,",
+        ] {
             assert_eq!(fault(text).0, 400, "{}", &text[..text.len().min(30)]);
         }
+        assert_eq!(fault(&any_deep).2, "The body is nested too deeply, at line 1, column 145.");
         assert_eq!(read::<Body>(b"{\"name\":\"\xff\"}").unwrap_err().code, Code::Malformed);
     }
 
@@ -191,6 +209,9 @@ mod tests {
             (r#"{"name":"a","name":"b"}"#, "/name"),
             (r#"[]"#, ""),
             (r#""text""#, ""),
+            (r#"{"name":"a","inner":[]}"#, "/inner"),
+            (r#"{"name":"a","inner":["k",1]}"#, "/inner"),
+            (r#"{"name":"a","list":[{"key":"k"},["k"]]}"#, "/list/1"),
         ] {
             let (status, found, detail) = fault(text);
             assert_eq!((status, found.as_str()), (422, pointer), "{text}: {detail}");
@@ -202,7 +223,7 @@ mod tests {
         for (text, sentence) in [
             (
                 r#"{"name":"a","nam":1}"#,
-                "There is no field `nam` here. The fields are: name, secrets, inner, mode, endpoint, list, enabled.",
+                "There is no field `nam` here. The fields are: name, secrets, inner, mode, endpoint, list, enabled, any.",
             ),
             (r#"{}"#, "The field `name` is missing."),
             (r#"{"name":"a","secrets":"whsec_canary"}"#, "It has to be a list, and is a string."),
@@ -219,6 +240,8 @@ mod tests {
             (r#"{"name":"a","mode":"canary"}"#, "It has to be one of: pull, push."),
             (r#"{"name":"a","name":"b"}"#, "The field `name` stands twice."),
             (r#"["a"]"#, "It has to be an object, and is a list."),
+            (r#"{"name":"a","inner":["k"]}"#, "It has to be an object, and is a list."),
+            (r#"{"name":"a","list":{}}"#, "It has to be a list, and is an object."),
             (r#""text""#, "It has to be an object, and is a string."),
         ] {
             assert_eq!(fault(text).2, sentence, "{text}");

@@ -6,6 +6,7 @@ mod creating;
 mod explain;
 mod idempotency;
 mod json;
+mod objects;
 mod path;
 mod query;
 

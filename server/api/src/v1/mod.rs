@@ -11,6 +11,8 @@ mod events;
 #[cfg(test)]
 mod events_tests;
 mod keys;
+#[cfg(test)]
+mod objects_tests;
 mod page;
 mod patch;
 mod providers;

@@ -199,7 +199,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOf<T> {
             type Value = OneOf<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
+                f.write_str("a string or an object")
             }
 
             fn visit_str<E>(self, text: &str) -> std::result::Result<OneOf<T>, E> {
