@@ -1,16 +1,17 @@
 //! From a presented API key to who calls. The look-up is kept for a few seconds, so that a request
-//! costs no query; a revoked key stops within that on every node, and at once on this one.
+//! costs no query; a revoked key stops within that on every node, and at once on this one. What waits
+//! before it acts looks again, in the transaction that acts.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use restante_core::access::Principal;
+use restante_core::access::{Principal, Scope};
 use restante_core::id::KeyId;
 use restante_core::problem::{Code, Problem};
 use restante_core::time::Timestamp;
 use restante_core::token::{ApiKey, NO_KEY_HASH, TokenHash};
-use restante_store::StoreError;
 use restante_store::control::api_keys::{self, KeyRecord};
+use restante_store::{Conn, StoreError};
 use tokio::task::JoinHandle;
 
 use crate::App;
@@ -98,12 +99,7 @@ impl App {
         let kept = record.as_ref().map_or(&NO_KEY_HASH, |record| &record.secret_hash);
         let matches = key.hash().matches(kept);
         let record = record.filter(|_| matches).ok_or_else(unknown)?;
-        if let Some(expired_at) = record.expires_at.filter(|expires_at| *expires_at <= now) {
-            return Err(Problem::new(
-                Code::Unauthorized,
-                format!("This API key expired at {expired_at}. Make a new one."),
-            ));
-        }
+        not_expired(record.expires_at, now)?;
         let principal =
             Principal { tenant: record.tenant, key: Some(record.id), user: None, scopes: record.scopes };
         Ok((principal, self.note_use(&lookup, &record, now)))
@@ -132,6 +128,44 @@ impl App {
                 tracing::debug!(key.id = %key, %error, "the use of an API key was not written down");
             }
         }))
+    }
+}
+
+/// Looks again whether the caller may do what it was let in for, in the transaction that does it: a
+/// request that waited, for an event or for its turn, may have outlived its key. A suspended tenant gets
+/// no events either.
+///
+/// # Errors
+/// `unauthorized` when the key was revoked or has expired since, `missing-scope` when it lost the scope,
+/// `unavailable` while its tenant is suspended.
+pub(crate) async fn look_again(
+    conn: &mut Conn<'_>,
+    caller: Principal,
+    scope: Scope,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    // A person's session is not this one's to judge.
+    let Some(key) = caller.key else { return Ok(()) };
+    let known = api_keys::now(conn, caller.tenant, key).await?.ok_or_else(unknown)?;
+    not_expired(known.expires_at, now)?;
+    Principal { scopes: known.scopes, ..caller }.require(scope)?;
+    if known.tenant_suspended {
+        return Err(Problem::new(
+            Code::Unavailable,
+            "This tenant is suspended, so no events are handed out now. They are kept.",
+        )
+        .into());
+    }
+    Ok(())
+}
+
+fn not_expired(expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), Problem> {
+    match expires_at.filter(|expires_at| *expires_at <= now) {
+        None => Ok(()),
+        Some(expired_at) => Err(Problem::new(
+            Code::Unauthorized,
+            format!("This API key expired at {expired_at}. Make a new one."),
+        )),
     }
 }
 

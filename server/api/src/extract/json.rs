@@ -6,13 +6,14 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
+use restante_app::By;
 use restante_core::limits::API_BODY_BYTES_MAX;
 use restante_core::problem::{Code, Problem};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
-use super::{explain, objects};
+use super::{explain, objects, token};
 use crate::body::read_whole;
 use crate::problem::Refused;
 use crate::state::Api;
@@ -53,13 +54,19 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonOrEmpty<T> {
     }
 }
 
+/// The body of a request whose caller the route table has let in. It may have taken its time, and the
+/// key may be none any more by then, so it is looked at again before anything is done with the body.
 pub(super) async fn whole(request: Request, api: &Api) -> Result<Bytes, Refused> {
-    let mut body = request.into_body();
-    match read_whole(&mut body, API_BODY_BYTES_MAX, api.deadlines, &api.budget).await {
-        // Decoded at once, so its room in the budget need not be held.
-        Ok(whole) => Ok(whole.bytes),
-        Err(fault) => Err(Refused(fault.problem(API_BODY_BYTES_MAX))),
+    let (parts, mut body) = request.into_parts();
+    // Decoded at once, so its room in the budget need not be held.
+    let bytes = match read_whole(&mut body, API_BODY_BYTES_MAX, api.deadlines, &api.budget).await {
+        Ok(whole) => whole.bytes,
+        Err(fault) => return Err(Refused(fault.problem(API_BODY_BYTES_MAX))),
+    };
+    if parts.extensions.get::<By>().is_some() {
+        api.app.authenticate(&token(&parts.headers)?).await?;
     }
+    Ok(bytes)
 }
 
 /// `application/json` or `application/…+json`, with any parameters.

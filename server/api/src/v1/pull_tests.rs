@@ -336,6 +336,50 @@ both_engines!(a_waiting_claim_is_woken_by_a_nack_and_by_a_replay, |t| async {
     assert_eq!(names(&claimed["events"][0]["replay"]), ["at", "by", "reason"]);
 });
 
+both_engines!(a_waiting_claim_ends_with_401_when_its_key_is_revoked, |t| async {
+    let pull = Arc::new(Pull::new(t).await);
+    let asked = json!({"name": "worker", "scopes": ["events:consume"]});
+    let (status, made) = pull.post("/v1/keys", asked).await;
+    assert_eq!(status, 201);
+    let api_key = Secret::new(made["key"].as_str().unwrap().to_owned());
+    let worker = TestTenant { by: pull.tenant.by.clone(), api_key };
+    let waiting = Arc::clone(&pull);
+    let claim = tokio::spawn(async move {
+        let body = Some(json!({"wait_seconds": 30}));
+        waiting.site.call(&worker, "POST", "/v1/consumers/default/claim", body).await
+    });
+    tokio::task::yield_now().await;
+    let key = format!("/v1/keys/{}", made["id"].as_str().unwrap());
+    assert_eq!(pull.site.call(&pull.tenant, "DELETE", &key, None).await.status, 204);
+    // What comes now is not the revoked key's, however long its claim would still wait.
+    pull.event("evt").await;
+    let refused = claim.await.unwrap();
+    assert_eq!((refused.status, &refused.body["type"]), (401, &json!("/docs/errors/unauthorized")));
+    assert_eq!(pull.claim(json!({})).await["events"][0]["attempt"], 1);
+});
+
+both_engines!(a_key_that_is_revoked_while_the_body_comes_does_nothing, |t| async {
+    let pull = Pull::new(t).await;
+    let key = pull.tenant.by.principal.key.unwrap();
+    let (app, by) = (pull.site.a.app.clone(), pull.tenant.by.clone());
+    // The first byte of the body is asked for after the key was looked at.
+    let body = futures_util::stream::once(async move {
+        app.delete_api_key(&by, key).await.unwrap();
+        Ok::<_, std::convert::Infallible>(r#"{"name": "late"}"#)
+    });
+    let request = Request::post("/v1/consumers")
+        .header("host", "localhost")
+        .header("authorization", format!("Bearer {}", pull.tenant.api_key.expose()))
+        .header("content-type", "application/json")
+        .body(Body::from_stream(body))
+        .unwrap();
+    let response = pull.site.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), 401);
+    assert!(response.headers().contains_key("www-authenticate"));
+    assert_eq!(pull.site.a.t.count("consumers").await, 1);
+    assert_eq!(pull.site.a.t.count("api_keys WHERE deleted_at IS NULL").await, 0);
+});
+
 both_engines!(a_server_that_stops_lets_nobody_wait, |t| async {
     let pull = Arc::new(Pull::new(t).await);
     let waiting = Arc::clone(&pull);

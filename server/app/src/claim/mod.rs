@@ -4,6 +4,8 @@
 mod check;
 mod leases;
 mod pull;
+#[cfg(test)]
+mod tests;
 
 use restante_core::handoff::{LeaseResult, Nack};
 use restante_core::time::Timestamp;

@@ -6,8 +6,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use restante_core::access::Scope;
 use restante_core::handoff::Nack;
-use restante_core::id::{ReceiptId, TenantId};
+use restante_core::id::ReceiptId;
 use restante_core::seal::TenantKeyset;
 use restante_store::consumers::ConsumerRecord;
 use restante_store::handoffs::{self, Lease, LeaseNack};
@@ -15,6 +16,7 @@ use restante_store::{StoreError, consumers};
 use tokio::time::Instant;
 
 use super::{Claim, Claimed, ClaimedEvent, Idle, check};
+use crate::authenticate::look_again;
 use crate::consumers::not_found;
 use crate::{App, By, figures};
 
@@ -27,10 +29,11 @@ const AFTER_A_RACE: Duration = Duration::from_millis(20);
 impl App {
     /// Claims what is due to a consumer, and waits for it as long as was asked for.
     ///
-    /// A caller that goes away while it waits has leased nothing.
+    /// A caller that goes away while it waits has leased nothing. One whose key is revoked or expires
+    /// while it waits gets nothing any more.
     ///
     /// # Errors
-    /// Not found, fields at fault, or what the database ran into.
+    /// Not found, fields at fault, a key that is none any more, or what the database ran into.
     pub async fn claim(&self, by: &By, consumer: &str, asked: Claim) -> Result<Claimed, StoreError> {
         check::claim(&asked)?;
         let tenant = by.tenant();
@@ -38,7 +41,7 @@ impl App {
         let keys = self.tenant_keys(tenant).await?;
         let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds.into());
         loop {
-            let (consumer, leases) = self.lease(tenant, consumer, &asked).await?;
+            let (consumer, leases) = self.lease(by, consumer, &asked).await?;
             if !leases.is_empty() {
                 let events = self.hand_out(&keys, &consumer, leases).await?;
                 if !events.is_empty() {
@@ -47,16 +50,17 @@ impl App {
                 // Nothing of it could be opened, and all of it has failed; perhaps there is more.
                 continue;
             }
-            if let Some(idle) = self.wait(&consumer, deadline).await? {
+            if let Some(idle) = self.wait(by, &consumer, deadline).await? {
                 return Ok(Claimed { events: Vec::new(), idle: Some(idle) });
             }
         }
     }
 
-    /// Leases in one transaction.
+    /// Leases in one transaction, which ends with another look at the caller. At its end, so that on
+    /// PostgreSQL too nothing is leased that came after the key had gone.
     async fn lease(
         &self,
-        tenant: TenantId,
+        by: &By,
         name: &str,
         asked: &Claim,
     ) -> Result<(ConsumerRecord, Vec<Lease>), StoreError> {
@@ -65,16 +69,20 @@ impl App {
             lease_seconds: asked.lease_seconds,
             handler_version: check::word(asked.handler_version.clone()),
         };
-        let name = name.to_owned();
+        let (caller, clock, name) = (by.principal, Arc::clone(&self.clock), name.to_owned());
         // On SQLite the write waits for its turn, and a caller may be gone by then. Its events would
         // be out of reach until the lease runs out.
-        let caller = Arc::new(());
-        let still_there = Arc::downgrade(&caller);
+        let waits = Arc::new(());
+        let still_there = Arc::downgrade(&waits);
         let (consumer, claimed) = self
             .store
             .write(move |conn| {
                 Box::pin(async move {
-                    let consumer = consumers::by_name(conn, tenant, &name).await?.ok_or_else(not_found)?;
+                    let consumer = consumers::by_name(conn, caller.tenant, &name).await?;
+                    let Some(consumer) = consumer else {
+                        look_again(conn, caller, Scope::EventsConsume, clock.now()).await?;
+                        return Err(not_found().into());
+                    };
                     if still_there.strong_count() == 0 {
                         return Err(StoreError::Unavailable {
                             statement: "claim",
@@ -82,11 +90,12 @@ impl App {
                         });
                     }
                     let claimed = handoffs::claim(conn, &consumer, claim).await?;
+                    look_again(conn, caller, Scope::EventsConsume, clock.now()).await?;
                     Ok((consumer, claimed))
                 })
             })
             .await?;
-        drop(caller);
+        drop(waits);
         figures::handoffs_retried(claimed.expired.pending);
         figures::handoffs_failed(claimed.expired.failed);
         if claimed.more {
@@ -146,14 +155,19 @@ impl App {
     }
 
     /// Waits until it is worth to claim again; `Some` tells that the time is up, or that the server stops.
-    async fn wait(&self, consumer: &ConsumerRecord, deadline: Instant) -> Result<Option<Idle>, StoreError> {
+    async fn wait(
+        &self,
+        by: &By,
+        consumer: &ConsumerRecord,
+        deadline: Instant,
+    ) -> Result<Option<Idle>, StoreError> {
         let mut consumer = consumer.clone();
         let place = self.wakeups.place(consumer.id);
         loop {
             let mut woken = pin!(place.notified());
             // From here on nothing is missed that comes between the look and the wait.
             woken.as_mut().enable();
-            let (now_enabled, idle) = self.look(&consumer).await?;
+            let (now_enabled, idle) = self.look(by, &consumer).await?;
             consumer.enabled = now_enabled;
             let in_future = idle.next_at.map(|at| at.micros_since(idle.now).max(0).unsigned_abs());
             let next_in = in_future.filter(|_| consumer.enabled).map(Duration::from_micros);
@@ -174,12 +188,14 @@ impl App {
         }
     }
 
-    /// Looks at a consumer without taking a turn to write: whether it is enabled, and what it has.
-    async fn look(&self, consumer: &ConsumerRecord) -> Result<(bool, handoffs::Idle), StoreError> {
-        let consumer = consumer.clone();
+    /// Looks at a consumer and its caller without taking a turn to write: whether the caller may go on
+    /// waiting, whether the consumer is enabled, and what it has.
+    async fn look(&self, by: &By, consumer: &ConsumerRecord) -> Result<(bool, handoffs::Idle), StoreError> {
+        let (caller, now, consumer) = (by.principal, self.clock.now(), consumer.clone());
         self.store
             .read(move |conn| {
                 Box::pin(async move {
+                    look_again(conn, caller, Scope::EventsConsume, now).await?;
                     let known = consumers::by_name(conn, consumer.tenant, &consumer.name).await?;
                     let known = known.filter(|known| known.id == consumer.id).ok_or_else(not_found)?;
                     Ok((known.enabled, handoffs::idle(conn, &consumer).await?))

@@ -48,6 +48,17 @@ pub struct KeyRecord {
     pub last_used_at: Option<Timestamp>,
 }
 
+/// What a key may do at this moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyNow {
+    /// What it may do.
+    pub scopes: Scopes,
+    /// From when on it opens nothing.
+    pub expires_at: Option<Timestamp>,
+    /// Whether its tenant takes and gets no events for now.
+    pub tenant_suspended: bool,
+}
+
 statements! {
     /// Keeps a key.
     API_KEY_INSERT = both
@@ -69,6 +80,11 @@ statements! {
         "SELECT k.tenant_id, k.id, k.secret_hash, k.scopes, k.expires_at, k.last_used_at
             FROM lookups AS l JOIN api_keys AS k ON k.tenant_id = l.tenant_id AND k.id = l.object_id
             WHERE l.hash = $1 AND l.kind = $2 AND k.deleted_at IS NULL";
+
+    /// What a key may do now.
+    API_KEY_NOW = both
+        "SELECT k.scopes, k.expires_at, t.suspended FROM api_keys AS k JOIN tenants AS t ON t.id = k.tenant_id
+            WHERE k.tenant_id = $1 AND k.id = $2 AND k.deleted_at IS NULL";
 
     /// Notes when a key was used.
     API_KEY_USED = both
@@ -150,6 +166,22 @@ pub async fn find(conn: &mut Conn<'_>, lookup_hash: &TokenHash) -> Result<Option
         expires_at: row.time_or_null("expires_at")?,
         last_used_at: row.time_or_null("last_used_at")?,
     }))
+}
+
+/// What a key may do now; `None` when it was revoked.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn now(conn: &mut Conn<'_>, tenant: TenantId, key: KeyId) -> Result<Option<KeyNow>, StoreError> {
+    let row = conn.fetch_optional(&API_KEY_NOW, values![tenant, key]).await?;
+    row.map(|row| {
+        Ok(KeyNow {
+            scopes: read_scopes(&row)?,
+            expires_at: row.time_or_null("expires_at")?,
+            tenant_suspended: row.bool("suspended")?,
+        })
+    })
+    .transpose()
 }
 
 /// Notes when a key was used; never turns back.
