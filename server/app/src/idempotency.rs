@@ -3,6 +3,7 @@
 //! either both are there or neither is.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use restante_core::problem::{Code, Problem};
 use restante_core::seal::{BodyMac, NONCE_BYTES, Place, TenantKeyset};
@@ -20,8 +21,8 @@ use crate::{App, By};
 
 /// How long an answer is kept: a day.
 const KEPT_SECONDS: i64 = 24 * 60 * 60;
-/// Answers that one step of the clean-up removes.
-const EXPIRE_STEP: u32 = 1_000;
+/// Answers that one step of the clean-up removes, in a transaction of its own.
+const EXPIRE_STEP: u32 = 500;
 
 /// What a verb has made, or had made when the same request came first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,20 +150,27 @@ fn key_hash(by: &By, key: &str) -> [u8; 32] {
 }
 
 impl App {
-    /// Removes the answers that are no longer kept, in steps; safe to run twice or to be ended.
+    /// Removes answers that are no longer kept, in steps, for about so long; tells how many. It is safe to
+    /// run twice, on several nodes, or to be killed: a step that was not committed is done again.
     ///
     /// # Errors
     /// What the database ran into; what was removed by then stays removed.
-    pub async fn expire_kept_answers(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let before = now.plus_seconds(-KEPT_SECONDS);
+    pub(crate) async fn expire_kept_answers(&self, goes_on_for: Duration) -> Result<u64, StoreError> {
+        let began = Instant::now();
         let mut removed = 0;
         loop {
             let step = self
                 .store
-                .write(move |conn| Box::pin(idempotency::expire(conn, before, EXPIRE_STEP)))
+                .write(|conn| {
+                    Box::pin(async move {
+                        // By the database's clock: a node that runs ahead must not forget too early.
+                        let before = conn.now().await?.plus_seconds(-KEPT_SECONDS);
+                        idempotency::expire(conn, before, EXPIRE_STEP).await
+                    })
+                })
                 .await?;
             removed += step;
-            if step < u64::from(EXPIRE_STEP) {
+            if step < u64::from(EXPIRE_STEP) || began.elapsed() > goes_on_for {
                 return Ok(removed);
             }
         }

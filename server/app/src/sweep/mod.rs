@@ -1,7 +1,10 @@
 //! The sweep: what time alone moves. Leases that have run out become due again, or failed after their
 //! last attempt, within seconds; what a new consumer is still owed is handed off; what a deleted one
-//! still held is cancelled. Each pass is bounded, safe to run twice, to be killed, and to run on
-//! several nodes at once.
+//! still held is cancelled; answers to repeated requests go after their day. Each pass is bounded, safe
+//! to run twice, to be killed, and to run on several nodes at once: whatever it does stands in short
+//! transactions, each of which finds for itself what is left to do.
+//!
+//! What fails for one consumer is left to the next pass, and costs the others nothing.
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +20,8 @@ use crate::{App, figures};
 const EVERY: Duration = Duration::from_secs(1);
 /// Passes after which is looked for what deleted consumers held: only a call that was cut off leaves some.
 const CANCEL_EVERY_PASSES: u64 = 30;
+/// Passes after which answers go that are no longer kept: a minute late is early enough.
+const ANSWERS_EVERY_PASSES: u64 = 60;
 /// Consumers that one pass looks after, of each kind.
 const CONSUMERS_PER_PASS: u32 = 200;
 /// How long one pass goes on; what is left waits for the next.
@@ -33,43 +38,74 @@ pub struct Swept {
     pub handed_off: u64,
     /// Handoffs that were cancelled because their consumer was deleted.
     pub cancelled: u64,
+    /// Kept answers that went after their day.
+    pub answers: u64,
+}
+
+/// What a pass over several consumers has done, and the first thing that went wrong.
+struct Tried<T> {
+    done: T,
+    failed: Option<StoreError>,
+}
+
+impl<T> Tried<T> {
+    const fn new(done: T) -> Self {
+        Self { done, failed: None }
+    }
+
+    /// The result of one step, unless it went wrong.
+    fn note<S>(&mut self, step: Result<S, StoreError>) -> Option<S> {
+        match step {
+            Ok(step) => Some(step),
+            Err(error) => {
+                self.failed.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn end(self) -> Result<T, StoreError> {
+        self.failed.map_or(Ok(self.done), Err)
+    }
 }
 
 impl App {
     /// One pass over everything.
     ///
     /// # Errors
-    /// What the database ran into; what was done by then stays done.
+    /// What the database ran into first; everything else is done all the same.
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
-        let mut swept = self.sweep_leases().await?;
-        swept.handed_off = self.sweep_backfills().await?;
-        swept.cancelled = self.sweep_deleted().await?;
-        Ok(swept)
+        let leases = self.sweep_leases().await;
+        let handed_off = self.sweep_backfills().await;
+        let cancelled = self.sweep_deleted().await;
+        let answers = self.expire_kept_answers(PASS_MAX).await;
+        Ok(Swept { handed_off: handed_off?, cancelled: cancelled?, answers: answers?, ..leases? })
     }
 
     async fn sweep_leases(&self) -> Result<Swept, StoreError> {
-        let mut swept = Swept::default();
+        let mut tried = Tried::new(Swept::default());
         let found =
             self.store.read(|conn| Box::pin(handoffs::with_run_out_leases(conn, CONSUMERS_PER_PASS))).await?;
         for (tenant, consumer, max_attempts) in found {
-            let expired = self
+            let step = self
                 .store
                 .write(move |conn| Box::pin(handoffs::expire(conn, tenant, consumer, max_attempts)))
-                .await?;
-            swept.expired += expired.pending;
-            swept.failed += expired.failed;
+                .await;
+            let Some(expired) = tried.note(step) else { continue };
+            tried.done.expired += expired.pending;
+            tried.done.failed += expired.failed;
             if expired.pending > 0 {
                 self.wake(&[consumer]);
             }
         }
-        figures::handoffs_retried(swept.expired);
-        figures::handoffs_failed(swept.failed);
-        Ok(swept)
+        figures::handoffs_retried(tried.done.expired);
+        figures::handoffs_failed(tried.done.failed);
+        tried.end()
     }
 
     async fn sweep_backfills(&self) -> Result<u64, StoreError> {
         let began = Instant::now();
-        let mut handed_off = 0;
+        let mut tried = Tried::new(0);
         let found = self
             .store
             .read(|conn| Box::pin(consumers::unfinished_backfills(conn, CONSUMERS_PER_PASS)))
@@ -79,8 +115,9 @@ impl App {
                 let step = self
                     .store
                     .write(move |conn| Box::pin(consumers::write_backfill_step(conn, tenant, consumer)))
-                    .await?;
-                handed_off += step.handed_off;
+                    .await;
+                let Some(step) = tried.note(step) else { break };
+                tried.done += step.handed_off;
                 if step.handed_off > 0 {
                     self.wake(&[consumer]);
                 }
@@ -89,12 +126,12 @@ impl App {
                 }
             }
         }
-        Ok(handed_off)
+        tried.end()
     }
 
     async fn sweep_deleted(&self) -> Result<u64, StoreError> {
         let began = Instant::now();
-        let mut cancelled = 0;
+        let mut tried = Tried::new(0);
         let found = self
             .store
             .read(|conn| Box::pin(consumers::unfinished_removals(conn, CONSUMERS_PER_PASS)))
@@ -104,24 +141,34 @@ impl App {
                 let step = self
                     .store
                     .write(move |conn| Box::pin(consumers::write_cancel_step(conn, tenant, consumer)))
-                    .await?;
-                cancelled += step.cancelled;
+                    .await;
+                let Some(step) = tried.note(step) else { break };
+                tried.done += step.cancelled;
                 if step.done || began.elapsed() > PASS_MAX {
                     break;
                 }
             }
         }
-        Ok(cancelled)
+        tried.end()
     }
 
     /// A pass of the background task: leases and backfills each time, the rest now and then.
-    async fn pass(&self, number: u64) -> Result<(), StoreError> {
-        self.sweep_leases().await?;
-        self.sweep_backfills().await?;
+    async fn pass(&self, number: u64) {
+        told(self.sweep_leases().await);
+        told(self.sweep_backfills().await);
         if number.is_multiple_of(CANCEL_EVERY_PASSES) {
-            self.sweep_deleted().await?;
+            told(self.sweep_deleted().await);
         }
-        Ok(())
+        if number.is_multiple_of(ANSWERS_EVERY_PASSES) {
+            told(self.expire_kept_answers(PASS_MAX).await);
+        }
+    }
+}
+
+/// One kind that fails keeps no other from its turn.
+fn told<T>(swept: Result<T, StoreError>) {
+    if let Err(error) = swept {
+        tracing::warn!(%error, "a sweep was not finished; the next one goes on");
     }
 }
 
@@ -132,9 +179,7 @@ pub async fn run_sweeps(app: App, mut stop: watch::Receiver<bool>) {
     let sweep = async {
         let mut number = 0_u64;
         loop {
-            if let Err(error) = app.pass(number).await {
-                tracing::warn!(%error, "a sweep was not finished; the next one goes on");
-            }
+            app.pass(number).await;
             number = number.wrapping_add(1);
             tokio::time::sleep(EVERY).await;
         }
