@@ -87,9 +87,31 @@ impl Once {
         conn: &mut Conn<'_>,
     ) -> Result<Option<Made<T>>, StoreError> {
         tenants::config_changed(conn, self.by.tenant()).await?;
+        self.kept(conn).await
+    }
+
+    /// Whether the client sent a key at all.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.claim.is_some()
+    }
+
+    /// Gives what was made before, if anything was, without taking the tenant's turn.
+    pub(crate) async fn kept<T: DeserializeOwned>(
+        &self,
+        conn: &mut Conn<'_>,
+    ) -> Result<Option<Made<T>>, StoreError> {
         let Some(claim) = &self.claim else { return Ok(None) };
         let kept = idempotency::kept(conn, self.by.tenant(), &claim.key_hash, self.kept_since()).await?;
         kept.map(|kept| self.open(claim, &kept)).transpose()
+    }
+
+    /// Bits that are the same whenever this client sends this request with this key, for what is made in
+    /// another transaction than its answer: the second time it is made under the same name.
+    pub(crate) fn bits(&self) -> Option<u128> {
+        let claim = self.claim.as_ref()?;
+        let named = Secret::new([&claim.key_hash[..], claim.request.expose()].concat());
+        let mac = self.keys.body_mac(named.expose()).mac;
+        mac.first_chunk().map(|bits| u128::from_be_bytes(*bits))
     }
 
     /// Keeps the answer under the key.

@@ -10,7 +10,8 @@ use restante_store::{StoreError, consumers};
 use serde_json::json;
 
 use crate::consumers::not_found;
-use crate::{App, By};
+use crate::idempotency::Once;
+use crate::{App, By, Made, Repeat};
 
 /// What is to be settled.
 #[derive(Debug, Clone)]
@@ -36,17 +37,26 @@ impl App {
         id: ReceiptId,
         consumer: Option<String>,
         reason: Option<String>,
-    ) -> Result<usize, StoreError> {
+        repeat: Option<Repeat>,
+    ) -> Result<Made<usize>, StoreError> {
         let reason = text("/reason", reason)?;
         let (tenant, now) = (by.tenant(), self.clock.now());
+        let keys = self.tenant_keys(tenant).await?;
+        let once = Once::new(self, by, repeat, &keys, now);
         let detail = json!({ "consumer": consumer, "reason": reason });
         let line = by.audit(&*self.random, now, "event.replay", id.to_string(), &detail);
         let new =
             NewReplay { id: ReplayId::new(now, self.random.bytes()), receipt: id, actor: by.actor(), reason };
-        let pending = self
+        let (made, pending) = self
             .store
             .write(move |conn| {
                 Box::pin(async move {
+                    // Only who may come twice has to wait for the tenant's turn.
+                    if once.is_asked()
+                        && let Some(made) = once.begin(conn).await?
+                    {
+                        return Ok((made, Vec::new()));
+                    }
                     let consumer = match consumer {
                         Some(name) => {
                             Some(consumers::by_name(conn, tenant, &name).await?.ok_or_else(not_found)?)
@@ -57,12 +67,12 @@ impl App {
                     if !pending.is_empty() {
                         audit::insert(conn, tenant, line).await?;
                     }
-                    Ok(pending)
+                    Ok((once.keep(conn, pending.len()).await?, pending))
                 })
             })
             .await?;
         self.wake(&pending);
-        Ok(pending.len())
+        Ok(made)
     }
 
     /// Settles a failed or uncertain handoff: it was done after all, or it never will be.

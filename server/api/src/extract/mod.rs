@@ -12,7 +12,7 @@ mod query;
 
 pub use caller::Caller;
 pub(crate) use caller::token;
-pub use creating::Creating;
+pub use creating::{Creating, CreatingOrEmpty};
 pub use idempotency::IdempotencyKey;
 pub use json::{Json, JsonOrEmpty};
 pub use path::{Path, PathPart};

@@ -1,4 +1,4 @@
-//! The answer to a POST that creates: 201, and whether it was given before.
+//! The answer to a POST that takes an `Idempotency-Key`, and whether it was given before.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -19,13 +19,18 @@ pub(crate) struct Created<T> {
 
 impl<T: Serialize> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        let mut response = Json(self.answer).into_response();
-        if response.status() == StatusCode::OK {
-            *response.status_mut() = StatusCode::CREATED;
-        }
-        if self.repeated {
-            response.headers_mut().insert(REPLAYED.clone(), HeaderValue::from_static("true"));
-        }
-        response
+        answered(StatusCode::CREATED, self.answer, self.repeated)
     }
+}
+
+/// An answer with a status of its own, and whether it was given before.
+pub(crate) fn answered<T: Serialize>(status: StatusCode, answer: T, repeated: bool) -> Response {
+    let mut response = Json(answer).into_response();
+    if response.status() == StatusCode::OK {
+        *response.status_mut() = status;
+    }
+    if repeated {
+        response.headers_mut().insert(REPLAYED.clone(), HeaderValue::from_static("true"));
+    }
+    response
 }

@@ -1,7 +1,7 @@
 //! What is done about events: replay, repair, settlement.
 
 use axum::extract::State;
-use axum::response::IntoResponse;
+use axum::response::Response;
 use http::StatusCode;
 use restante_app::App;
 use restante_app::replay::Settle;
@@ -14,8 +14,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::answer::answered;
 use super::events::Filters;
-use crate::extract::{Caller, Json, JsonOrEmpty, Path};
+use crate::extract::{Caller, Creating, CreatingOrEmpty, Json, Path};
 use crate::problem::Result;
 use crate::state::Api;
 
@@ -51,7 +52,10 @@ pub(crate) struct HandedOffAnswer {
     post,
     path = "/v1/events/{id}/replay",
     tag = "events",
-    params(("id" = String, Path, description = "`rcp_…`")),
+    params(
+        ("id" = String, Path, description = "`rcp_…`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Replays nothing twice within 24 hours.")
+    ),
     request_body = ReplayRequest,
     responses((status = 202, description = "It can be claimed.", body = HandedOffAnswer))
 )]
@@ -59,10 +63,10 @@ pub(crate) async fn replay(
     State(app): State<App>,
     Caller(by): Caller,
     Path(id): Path<ReceiptId>,
-    JsonOrEmpty(asked): JsonOrEmpty<ReplayRequest>,
-) -> Result<impl IntoResponse> {
-    let handoffs = app.replay_event(&by, id, asked.consumer, asked.reason).await?;
-    Ok((StatusCode::ACCEPTED, Json(HandedOffAnswer { handoffs })))
+    CreatingOrEmpty(Creating { value: asked, repeat }): CreatingOrEmpty<ReplayRequest>,
+) -> Result<Response> {
+    let made = app.replay_event(&by, id, asked.consumer, asked.reason, repeat).await?;
+    Ok(answered(StatusCode::ACCEPTED, HandedOffAnswer { handoffs: made.value }, made.repeated))
 }
 
 /// Which events, and to whom.

@@ -1,15 +1,18 @@
 //! `POST /v1/endpoints/{id}/test`: a sample event through the path that deliveries take.
 
 use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
 use restante_app::App;
-use restante_app::endpoints::TestEvent;
+use restante_app::endpoints::{TestEvent, TestEventSent};
 use restante_core::id::{EndpointId, ReceiptId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::extract::{Caller, Json, JsonOrEmpty, Path};
+use super::answer::answered;
+use crate::extract::{Caller, Creating, CreatingOrEmpty, Path};
 use crate::problem::Result;
 use crate::state::Api;
 
@@ -45,7 +48,10 @@ pub(crate) struct TestEventAnswer {
     post,
     path = "/v1/endpoints/{id}/test",
     tag = "endpoints",
-    params(("id" = String, Path, description = "`ep_…`")),
+    params(
+        ("id" = String, Path, description = "`ep_…`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Sends nothing twice within 24 hours.")
+    ),
     request_body(content = Option<TestEventRequest>),
     responses(
         (status = 200, description = "It is committed.", body = TestEventAnswer),
@@ -56,9 +62,10 @@ pub(crate) async fn send(
     State(app): State<App>,
     Caller(by): Caller,
     Path(id): Path<EndpointId>,
-    JsonOrEmpty(asked): JsonOrEmpty<TestEventRequest>,
-) -> Result<Json<TestEventAnswer>> {
+    CreatingOrEmpty(Creating { value: asked, repeat }): CreatingOrEmpty<TestEventRequest>,
+) -> Result<Response> {
     let asked = TestEvent { sample: asked.sample, event_type: asked.r#type };
-    let sent = app.send_test_event(&by, id, asked).await?;
-    Ok(Json(TestEventAnswer { receipts: sent.receipts, verified: sent.verified, note: sent.note }))
+    let made = app.send_test_event(&by, id, asked, repeat).await?;
+    let TestEventSent { receipts, verified, note } = made.value;
+    Ok(answered(StatusCode::OK, TestEventAnswer { receipts, verified, note }, made.repeated))
 }

@@ -311,6 +311,55 @@ both_engines!(a_repeated_post_answers_as_the_first_and_says_so, |t| async {
     assert_eq!(first.body, second.body);
 });
 
+both_engines!(a_test_event_and_a_replay_that_are_repeated_answer_as_the_first, |t| async {
+    let site = Site::new(t);
+    let tenant = site.a.tenant("acme").await;
+    let made = site.endpoint(&tenant).await;
+    let test = format!("/v1/endpoints/{}/test", made["id"].as_str().unwrap());
+    let first = site.call_with(&tenant, "POST", &test, None, Some("once")).await;
+    let second = site.call_with(&tenant, "POST", &test, None, Some("once")).await;
+    assert_eq!((first.status, first.replayed), (200, false));
+    assert_eq!((second.status, second.replayed, &second.body), (200, true, &first.body));
+    assert_eq!(site.a.t.count("receipts").await, 1);
+    let other = site.call_with(&tenant, "POST", &test, Some(json!({"type": "other"})), Some("once")).await;
+    assert_eq!(other.status, 422);
+    assert_eq!(site.call(&tenant, "POST", &test, None).await.status, 200, "without a key it is another one");
+    assert_eq!(site.a.t.count("receipts").await, 2);
+
+    let replay = format!("/v1/events/{}/replay", first.body["receipts"][0].as_str().unwrap());
+    let asked = || Some(json!({"consumer": "default", "reason": "why not"}));
+    site.a.t.execute("UPDATE handoffs SET state = 2").await;
+    let first = site.call_with(&tenant, "POST", &replay, asked(), Some("again")).await;
+    assert_eq!((first.status, &first.body, first.replayed), (202, &json!({"handoffs": 1}), false));
+    // It was processed since; whoever lost the answer did not ask for another attempt.
+    site.a.t.execute("UPDATE handoffs SET state = 2").await;
+    let second = site.call_with(&tenant, "POST", &replay, asked(), Some("again")).await;
+    assert_eq!((second.status, &second.body, second.replayed), (202, &first.body, true));
+    assert_eq!((site.a.t.count("handoffs WHERE state = 0").await, site.a.t.count("replays").await), (0, 1));
+    let (new, none) = (Some("another"), None);
+    for (key, replays) in [(new, 2), (none, 3)] {
+        let answer = site.call_with(&tenant, "POST", &replay, asked(), key).await;
+        assert_eq!((answer.status, answer.replayed), (202, false));
+        assert_eq!(site.a.t.count("replays").await, replays);
+        site.a.t.execute("UPDATE handoffs SET state = 2").await;
+    }
+});
+
+/// Which calls take an `Idempotency-Key` stands in the description; a call that makes something and
+/// doesn't would make it twice.
+#[test]
+fn every_call_that_makes_something_takes_an_idempotency_key() {
+    let document = serde_json::to_value(crate::openapi::document()).unwrap();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let Some(operation) = methods.get("post") else { continue };
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let takes_a_key = parameters.iter().any(|parameter| parameter["name"] == "Idempotency-Key");
+        // These make nothing: what they change, they change once, whoever repeats them.
+        let changes_once = ["/claim", "/ack", "/nack", "/extend", "/repair", "/settle", "/v1/replays"];
+        assert_eq!(takes_a_key, !changes_once.iter().any(|end| path.ends_with(end)), "{path}");
+    }
+}
+
 both_engines!(a_key_is_shown_once_and_listed_without, |t| async {
     let site = Site::new(t);
     let tenant = site.a.tenant("acme").await;

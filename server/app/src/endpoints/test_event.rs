@@ -1,6 +1,10 @@
 //! A test event: a sample of the provider, signed with the endpoint's own secret, sent through the
 //! path that a delivery takes. Where only a public key is held nobody here can sign, so the sample
 //! enters behind verification, and the answer says so.
+//!
+//! It is committed as deliveries are, apart from the answer that is kept under an `Idempotency-Key`. So
+//! its id comes from that key: if the process ends between the two, the same request makes no second
+//! event, because the unique key of events knows the first one.
 
 use restante_core::id::{EndpointId, ReceiptId};
 use restante_core::problem::{Code, Problem};
@@ -8,11 +12,13 @@ use restante_core::seal::Place;
 use restante_core::verify::{SignRequest, sample, sign};
 use restante_store::StoreError;
 use restante_store::control::endpoints;
+use serde::{Deserialize, Serialize};
 
 use super::read::not_found;
+use crate::idempotency::Once;
 use crate::receive::{Ending, Incoming, Road};
 use crate::tenant_keys::unreadable;
-use crate::{App, By};
+use crate::{App, By, Made, Repeat};
 
 /// What to send.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +30,7 @@ pub struct TestEvent {
 }
 
 /// What became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestEventSent {
     /// Its receipts.
     pub receipts: Vec<ReceiptId>,
@@ -45,6 +51,48 @@ impl App {
         by: &By,
         id: EndpointId,
         asked: TestEvent,
+        repeat: Option<Repeat>,
+    ) -> Result<Made<TestEventSent>, StoreError> {
+        let now = self.clock.now();
+        let keys = self.tenant_keys(by.tenant()).await?;
+        let once = Once::new(self, by, repeat, &keys, now);
+        let (once, made) = self
+            .store
+            .read(move |conn| {
+                Box::pin(async move {
+                    let made = once.kept(conn).await?;
+                    Ok((once, made))
+                })
+            })
+            .await?;
+        if let Some(made) = made {
+            return Ok(made);
+        }
+        let number = once.bits().unwrap_or_else(|| u128::from_be_bytes(self.random.bytes()));
+        let sent = self.send_test_event_as(by, id, &asked, number).await?;
+        if !once.is_asked() {
+            return Ok(Made { value: sent, repeated: false });
+        }
+        self.store
+            .write(move |conn| {
+                Box::pin(async move {
+                    // The same request may have come twice at once; then both get the answer of one.
+                    match once.begin(conn).await? {
+                        Some(made) => Ok(made),
+                        None => once.keep(conn, sent).await,
+                    }
+                })
+            })
+            .await
+    }
+
+    /// Sends the test event of that number. The same number again is the same event.
+    async fn send_test_event_as(
+        &self,
+        by: &By,
+        id: EndpointId,
+        asked: &TestEvent,
+        number: u128,
     ) -> Result<TestEventSent, StoreError> {
         let token = self.token_of(by, id).await?;
         let target = self.find_endpoint(&token).await?.ok_or_else(not_found)?;
@@ -54,7 +102,7 @@ impl App {
             ));
         }
         let now = self.clock.now();
-        let event_id = format!("test_{:032x}", u128::from_be_bytes(self.random.bytes()));
+        let event_id = format!("test_{number:032x}");
         let request = SignRequest {
             body: None,
             sample: asked.sample.as_deref(),
@@ -66,8 +114,8 @@ impl App {
         // A sample that isn't known fails both ways; what only can't be signed fails the first one alone.
         let plain = sample(&endpoint, &request).map_err(|detail| Problem::field("/sample", detail))?;
         let (made, road, note) = match sign(&endpoint, &request) {
-            Ok(signed) => (signed, Road::SignedTest, None),
-            Err(why) => (plain, Road::UnsignedTest, Some(why)),
+            Ok(signed) => (signed, Road::SignedTest { number }, None),
+            Err(why) => (plain, Road::UnsignedTest { number }, Some(why)),
         };
         let incoming = Incoming {
             request: made.into_request(),

@@ -419,8 +419,8 @@ both_engines!(every_provider_takes_its_own_test_events, |t| async {
         let made = a.app.create_endpoint(&tenant.by, of_provider(provider), None).await;
         let id = made.unwrap_or_else(|error| panic!("{}: {error}", provider.slug)).value.endpoint.id;
         for _ in 0..2 {
-            let sent = a.app.send_test_event(&tenant.by, id, TestEvent::default()).await;
-            let sent = sent.unwrap_or_else(|error| panic!("{}: {error}", provider.slug));
+            let sent = a.app.send_test_event(&tenant.by, id, TestEvent::default(), None).await;
+            let sent = sent.unwrap_or_else(|error| panic!("{}: {error}", provider.slug)).value;
             assert!(!sent.receipts.is_empty(), "{}", provider.slug);
             sent_events += sent.receipts.len();
             receipts.extend(sent.receipts);
@@ -437,11 +437,65 @@ both_engines!(every_provider_takes_its_own_test_events, |t| async {
     assert_eq!(a.t.count("handoffs WHERE state = 0").await, stored, "the default consumer gets them");
 });
 
+both_engines!(a_test_event_with_a_key_is_sent_once_by_every_provider, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let mut endpoints: Vec<NewEndpoint> =
+        restante_core::catalogue::Catalogue::builtin().all().map(of_provider).collect();
+    // A sender without ids, each of whose deliveries is an event of its own.
+    endpoints.push(NewEndpoint {
+        provider: "custom".to_owned(),
+        options: json!({"verify": {"algorithm": "token", "header": "X-Token"}}).as_object().cloned().unwrap(),
+        ..github(CANARY)
+    });
+    for asked in endpoints {
+        let slug = asked.provider.clone();
+        let id = a.app.create_endpoint(&tenant.by, asked, None).await.unwrap().value.endpoint.id;
+        let send = async |body: &str| {
+            let repeat = Repeat::new(id.to_string(), "POST", "/test", body.as_bytes());
+            a.app.send_test_event(&tenant.by, id, TestEvent::default(), Some(repeat)).await
+        };
+        let before = a.t.count("receipts").await;
+        let first = send("").await.unwrap_or_else(|error| panic!("{slug}: {error}"));
+        let made = a.t.count("receipts").await;
+        assert!(!first.repeated && made > before, "{slug}");
+        let second = send("").await.unwrap();
+        assert_eq!((second.repeated, &second.value), (true, &first.value), "{slug}");
+        assert_eq!(problem(send("{}").await).code, Code::Invalid, "{slug}");
+        // As if the process had ended between the event and its answer, and come back a while later.
+        a.t.execute("DELETE FROM idempotency_keys").await;
+        a.t.clock.advance_seconds(7);
+        let third = send("").await.unwrap();
+        assert_eq!((third.repeated, &third.value), (false, &first.value), "{slug}");
+        assert!(send("").await.unwrap().repeated, "{slug}");
+        assert_eq!(a.t.count("receipts").await, made, "{slug}");
+    }
+});
+
+both_engines!(of_twenty_equal_test_events_at_once_one_comes_in, |t| async {
+    let a = TestApp::new(t);
+    let tenant = a.tenant("acme").await;
+    let id = made(&a, &tenant).await.id;
+    let sent = (0..20).map(|_| {
+        let (app, by) = (a.app.clone(), tenant.by.clone());
+        let repeat = Some(Repeat::new("key-1".to_owned(), "POST", "/test", b""));
+        tokio::spawn(async move { app.send_test_event(&by, id, TestEvent::default(), repeat).await.unwrap() })
+    });
+    let mut receipts = std::collections::BTreeSet::new();
+    let mut firsts = 0;
+    for task in sent.collect::<Vec<_>>() {
+        let made = task.await.unwrap();
+        receipts.extend(made.value.receipts);
+        firsts += usize::from(!made.repeated);
+    }
+    assert_eq!((receipts.len(), firsts, a.t.count("receipts").await), (1, 1, 1));
+});
+
 both_engines!(a_test_event_that_cannot_come_in_says_why, |t| async {
     let a = TestApp::new(t);
     let (tenant, other) = (a.tenant("acme").await, a.tenant("other").await);
     let endpoint = made(&a, &tenant).await;
-    let send = async |by: &By, asked| problem(a.app.send_test_event(by, endpoint.id, asked).await);
+    let send = async |by: &By, asked| problem(a.app.send_test_event(by, endpoint.id, asked, None).await);
     assert_eq!(send(&other.by, TestEvent::default()).await, Problem::not_found("endpoint"));
     let unknown = TestEvent { sample: Some("nothing".to_owned()), event_type: None };
     assert_eq!(pointers(&send(&tenant.by, unknown).await), ["/sample"]);

@@ -17,6 +17,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use restante_core::id::ReceiptId;
 use restante_core::request::Request;
 use restante_core::time::Timestamp;
 use restante_core::verify::{Accepted, Rejection, Reply, Verdict, identify_unverified, verify};
@@ -97,22 +98,33 @@ pub(crate) enum Ending {
 pub(crate) enum Road {
     /// From a sender.
     Sender,
-    /// A test event that is signed as the sender would.
-    SignedTest,
+    /// A test event that is signed as the sender would. The same number is the same event.
+    SignedTest { number: u128 },
     /// A test event for an endpoint that holds only a public key, so that nobody here can sign it.
-    UnsignedTest,
+    UnsignedTest { number: u128 },
 }
 
 impl Road {
     const fn origin(self) -> &'static str {
         match self {
             Self::Sender => "delivery",
-            Self::SignedTest | Self::UnsignedTest => "test",
+            Self::SignedTest { .. } | Self::UnsignedTest { .. } => "test",
         }
     }
 
     const fn is_verified(self) -> bool {
-        !matches!(self, Self::UnsignedTest)
+        !matches!(self, Self::UnsignedTest { .. })
+    }
+
+    /// The key of an event whose sender gives it no id, by its place in the request. Each delivery of a
+    /// sender is another event then; a test event keeps its number.
+    fn fresh_key(self, receipt: ReceiptId, place: usize) -> String {
+        match self {
+            Self::Sender => format!("delivery-{receipt}"),
+            Self::SignedTest { number } | Self::UnsignedTest { number } => {
+                format!("test-{number:032x}-{place}")
+            }
+        }
     }
 }
 
@@ -204,7 +216,7 @@ impl App {
             Verdict::Accept(identify_unverified(&target.for_verification(), &incoming.request))
         };
         let delivery = match &verdict {
-            Verdict::Accept(accepted) => Some(self.seal(road.origin(), target, incoming, accepted)),
+            Verdict::Accept(accepted) => Some(self.seal(road, target, incoming, accepted)),
             _ => None,
         };
         (verdict, delivery)
@@ -212,12 +224,12 @@ impl App {
 
     fn seal(
         &self,
-        origin: &'static str,
+        road: Road,
         target: &Target,
         incoming: &Incoming,
         accepted: &Accepted,
     ) -> restante_store::Delivery {
-        record::delivery(&*self.random, origin, target, incoming, accepted)
+        record::delivery(&*self.random, road, target, incoming, accepted)
     }
 }
 

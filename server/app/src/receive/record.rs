@@ -8,7 +8,7 @@ use restante_core::verify::{Accepted, EventKey, Item, Slice, Weak};
 use restante_store::{Delivery, NewReceipt, SealedPayload};
 use sha2::{Digest as _, Sha256};
 
-use super::{Incoming, Target};
+use super::{Incoming, Road, Target};
 use crate::random::Random;
 
 /// What stands in place of a header that is itself the credential.
@@ -17,7 +17,7 @@ const REMOVED: &[u8] = b"[removed]";
 /// Everything that will be stored of an authentic request.
 pub(super) fn delivery(
     random: &dyn Random,
-    origin: &'static str,
+    road: Road,
     target: &Target,
     incoming: &Incoming,
     accepted: &Accepted,
@@ -29,11 +29,9 @@ pub(super) fn delivery(
         .map(|value| clean(&String::from_utf8_lossy(value), limits::EVENT_TEXT_BYTES_MAX));
     let weak: Vec<&str> = accepted.weak.iter().map(|word| word.as_str()).collect();
     let weak = weak.join(" ");
-    let receipts: Vec<NewReceipt> = accepted
-        .items
-        .iter()
-        .map(|item| receipt(random, target, incoming, accepted, item, content_type.clone(), weak.clone()))
-        .collect();
+    let request_of = RequestOf { random, road, target, incoming, accepted, content_type, weak };
+    let receipts: Vec<NewReceipt> =
+        accepted.items.iter().enumerate().map(|(place, item)| request_of.receipt(place, item)).collect();
     // The payload of a single event has the receipt's own id; a batch has one of its own.
     let payload_id = match receipts.as_slice() {
         [only] => PayloadId(only.id.0),
@@ -44,7 +42,7 @@ pub(super) fn delivery(
         endpoint: target.endpoint,
         provider: target.provider.to_owned(),
         received_at: incoming.received_at,
-        origin,
+        origin: road.origin(),
         compares_bodies: true,
         request_id: Some(incoming.request_id.clone()),
         secret: accepted.key_index.and_then(|index| target.secrets.get(index).copied()),
@@ -84,53 +82,60 @@ pub(super) fn without_credentials(headers: &HeaderList, credentials: &[String]) 
     kept
 }
 
-fn receipt(
-    random: &dyn Random,
-    target: &Target,
-    incoming: &Incoming,
-    accepted: &Accepted,
-    item: &Item,
+/// What the receipts of one request have in common.
+struct RequestOf<'a> {
+    random: &'a dyn Random,
+    road: Road,
+    target: &'a Target,
+    incoming: &'a Incoming,
+    accepted: &'a Accepted,
     content_type: Option<String>,
     weak: String,
-) -> NewReceipt {
-    let id = ReceiptId::new(incoming.received_at, random.bytes());
-    let (decoded, range, source) = match &item.slice {
-        Slice::Body(range) => (false, range, Some(&incoming.request.body[..])),
-        Slice::Decoded(range) => (true, range, accepted.decoded.as_deref()),
-    };
-    let event = source.and_then(|bytes| bytes.get(range.clone())).unwrap_or_default();
-    let digest = Sha256::digest(event);
-    let event_key = match &item.event_key {
-        EventKey::Known(key) => key.clone(),
-        EventKey::Fresh => format!("delivery-{id}"),
-        EventKey::Envelope => format!("envelope-sha256-{}", hex::encode(digest)),
-    };
-    let scope = scope(&item.scope);
-    let binding = event_binding(target.tenant, target.provider, &scope, &event_key);
-    let sha256_sealed = target.sealing.seal(&Place::receipt_sha256(id, binding), &digest, random.bytes());
-    let text = |text: &Option<String>| text.as_deref().map(|text| clean(text, limits::EVENT_TEXT_BYTES_MAX));
-    NewReceipt {
-        id,
-        scope,
-        event_key,
-        event_id: item.event_id.as_deref().map(|text| clean(text, limits::EVENT_ID_BYTES_MAX)),
-        event_type: text(&item.event_type),
-        account: text(&item.account),
-        api_version: text(&item.api_version),
-        livemode: item.livemode,
-        occurred_at: item.occurred_at,
-        decoder: target.decoder.clone(),
-        slice_decoded: decoded,
-        slice_offset: u32::try_from(range.start).unwrap_or(u32::MAX),
-        slice_length: u32::try_from(event.len()).unwrap_or(u32::MAX),
-        content_type,
-        body_mac: mac_bytes(&target.sealing.body_mac(event)),
-        sha256_sealed,
-        ambiguous: item.ambiguous,
-        // Where the sender has no ids, equal bytes are honest; there is no id that could be swapped.
-        id_unsigned: accepted.weak.contains(&Weak::Id) && matches!(item.event_key, EventKey::Known(_)),
-        weak,
-        reason: matches!(item.event_key, EventKey::Envelope).then_some("envelope"),
+}
+
+impl RequestOf<'_> {
+    fn receipt(&self, place: usize, item: &Item) -> NewReceipt {
+        let Self { random, target, incoming, accepted, .. } = *self;
+        let id = ReceiptId::new(incoming.received_at, random.bytes());
+        let (decoded, range, source) = match &item.slice {
+            Slice::Body(range) => (false, range, Some(&incoming.request.body[..])),
+            Slice::Decoded(range) => (true, range, accepted.decoded.as_deref()),
+        };
+        let event = source.and_then(|bytes| bytes.get(range.clone())).unwrap_or_default();
+        let digest = Sha256::digest(event);
+        let event_key = match &item.event_key {
+            EventKey::Known(key) => key.clone(),
+            EventKey::Fresh => self.road.fresh_key(id, place),
+            EventKey::Envelope => format!("envelope-sha256-{}", hex::encode(digest)),
+        };
+        let scope = scope(&item.scope);
+        let binding = event_binding(target.tenant, target.provider, &scope, &event_key);
+        let sha256_sealed = target.sealing.seal(&Place::receipt_sha256(id, binding), &digest, random.bytes());
+        let text =
+            |text: &Option<String>| text.as_deref().map(|text| clean(text, limits::EVENT_TEXT_BYTES_MAX));
+        NewReceipt {
+            id,
+            scope,
+            event_key,
+            event_id: item.event_id.as_deref().map(|text| clean(text, limits::EVENT_ID_BYTES_MAX)),
+            event_type: text(&item.event_type),
+            account: text(&item.account),
+            api_version: text(&item.api_version),
+            livemode: item.livemode,
+            occurred_at: item.occurred_at,
+            decoder: target.decoder.clone(),
+            slice_decoded: decoded,
+            slice_offset: u32::try_from(range.start).unwrap_or(u32::MAX),
+            slice_length: u32::try_from(event.len()).unwrap_or(u32::MAX),
+            content_type: self.content_type.clone(),
+            body_mac: mac_bytes(&target.sealing.body_mac(event)),
+            sha256_sealed,
+            ambiguous: item.ambiguous,
+            // Where the sender has no ids, equal bytes are honest; there is no id that could be swapped.
+            id_unsigned: accepted.weak.contains(&Weak::Id) && matches!(item.event_key, EventKey::Known(_)),
+            weak: self.weak.clone(),
+            reason: matches!(item.event_key, EventKey::Envelope).then_some("envelope"),
+        }
     }
 }
 
