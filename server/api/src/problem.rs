@@ -35,7 +35,7 @@ impl From<StoreError> for Refused {
         // The client is told nothing of the database, so the log has to tell it. Once, here.
         match &error {
             StoreError::Problem(_) => {}
-            StoreError::Taken { .. } | StoreError::Unavailable { .. } => {
+            StoreError::Taken { .. } | StoreError::Unavailable { .. } | StoreError::Stale => {
                 tracing::warn!(%error, "the store could not do it");
             }
             StoreError::CommitUnknown { .. } | StoreError::Corrupt { .. } | StoreError::Refused { .. } => {

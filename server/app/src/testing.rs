@@ -128,6 +128,7 @@ impl TestApp {
         let delivery = Delivery {
             tenant: by.tenant(),
             endpoint,
+            seen: None,
             provider: "test".to_owned(),
             received_at: now,
             origin: "delivery",

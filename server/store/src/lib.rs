@@ -22,6 +22,6 @@ mod store;
 pub mod testing;
 
 pub use control::receiving::{EndpointRecord, EndpointSecret};
-pub use deliveries::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
+pub use deliveries::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload, SeenEndpoint};
 pub use engine::{Conn, Engine, Options, StoreError, Url};
 pub use store::{BoxFuture, Store};

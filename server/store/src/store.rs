@@ -112,7 +112,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the queue stays full or the database can't; then nothing was
-    /// stored. [`StoreError::CommitUnknown`] when it may have been.
+    /// stored. [`StoreError::Stale`] when the endpoint has changed since the request was verified; nothing
+    /// was stored either. [`StoreError::CommitUnknown`] when it may have been.
     pub async fn commit(&self, delivery: Delivery) -> Result<Committed, StoreError> {
         if benching::commits() == Commits::Nothing {
             return Ok(Committed::as_if(&delivery));

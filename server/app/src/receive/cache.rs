@@ -1,8 +1,9 @@
 //! Endpoints by their token, kept for a few seconds, so that a delivery costs no query.
 //!
-//! An entry is used for at most [`TARGET_AGE_MAX_SECONDS`]; a deleted endpoint or a retired secret
-//! stops working within that on every node. Changes made through this process are forgotten at once.
-//! Unknown tokens are not kept: an endpoint works the moment it exists.
+//! An entry is used for at most [`TARGET_AGE_MAX_MICROS`]. Changes made through this process are
+//! forgotten at once. On another node no delivery is stored by an entry that no longer holds, since the
+//! commit compares what it was made from with what there is; and none is refused by one that is older than
+//! a second. Unknown tokens are not kept: an endpoint works the moment it exists.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,9 +17,9 @@ use super::Target;
 use crate::App;
 
 /// The oldest that an entry may be.
-const TARGET_AGE_MAX_SECONDS: i64 = 5;
+const TARGET_AGE_MAX_MICROS: u64 = 5 * 1_000_000;
 /// From this age on, one request reads the entry anew while the others go on with it.
-const TARGET_REFRESH_SECONDS: i64 = 3;
+const TARGET_REFRESH_MICROS: u64 = 3 * 1_000_000;
 /// Endpoints that are kept.
 const TARGETS_MAX: usize = 50_000;
 
@@ -45,11 +46,9 @@ impl Targets {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let Some(entry) = known.get(hash) else { return Found::Nothing };
         let target = &entry.target;
-        // The distance counts, so that a clock that jumps back can't keep an entry for ever.
-        let age = now.micros().abs_diff(target.loaded_at.micros()) / 1_000_000;
-        if age >= TARGET_AGE_MAX_SECONDS.unsigned_abs() || now >= target.good_until {
+        if target.is_older_than(TARGET_AGE_MAX_MICROS, now) || now >= target.good_until {
             Found::Nothing
-        } else if age >= TARGET_REFRESH_SECONDS.unsigned_abs() && !entry.refreshing {
+        } else if target.is_older_than(TARGET_REFRESH_MICROS, now) && !entry.refreshing {
             Found::Aging(Arc::clone(target))
         } else {
             Found::Fresh(Arc::clone(target))
@@ -107,7 +106,20 @@ impl App {
         }
     }
 
-    async fn load_target(&self, token: &IngestToken) -> Result<Option<Arc<Target>>, Problem> {
+    /// The endpoint as it was read after a time, now if nobody has.
+    pub(super) async fn load_target_since(
+        &self,
+        token: &IngestToken,
+        since: Timestamp,
+    ) -> Result<Option<Arc<Target>>, Problem> {
+        match self.targets.find(&token.hash(), self.clock.now()) {
+            Found::Fresh(target) if target.loaded_at > since => Ok(Some(target)),
+            _ => self.load_target(token).await,
+        }
+    }
+
+    /// Reads an endpoint anew, whatever is kept of it.
+    pub(super) async fn load_target(&self, token: &IngestToken) -> Result<Option<Arc<Target>>, Problem> {
         let hash = token.hash();
         let loaded = Target::load(self, token).await?.map(Arc::new);
         match &loaded {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use restante_core::id::ReceiptId;
 use restante_core::request::Request;
 use restante_core::time::Timestamp;
-use restante_core::verify::{Accepted, Rejection, Reply, Verdict, identify_unverified, verify};
+use restante_core::verify::{Accepted, PublicReason, Rejection, Reply, Verdict, identify_unverified, verify};
 use restante_store::{Committed, StoreError};
 
 use crate::{App, figures};
@@ -34,6 +34,12 @@ pub use target::Target;
 const ANSWER_WITHIN_MAX: Duration = Duration::from_secs(4);
 /// What is left to a provider with a shorter deadline after the way there and back.
 const DEADLINE_MARGIN: Duration = Duration::from_millis(500);
+/// How often a request is judged. The endpoint would have to change as often within a few milliseconds
+/// for a sender to be told to come back.
+const JUDGED_TIMES_MAX: usize = 3;
+/// An endpoint that was read at least so long ago refuses nobody before it is read anew: a second. So
+/// forged requests cost a query a second and endpoint, however many come.
+const REFUSES_FOR_MICROS: u64 = 1_000_000;
 /// Verifying and sealing a body of this size takes a millisecond or more, which other connections
 /// of the same thread should not wait for.
 const BLOCKING_FROM_BYTES: usize = 512 * 1024;
@@ -93,6 +99,15 @@ pub(crate) enum Ending {
     Failed,
 }
 
+/// Why a request is judged anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// The endpoint has changed since it was read.
+    Changed,
+    /// It may have, and the request would be refused.
+    PerhapsOutdated,
+}
+
 /// By which road a request comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Road {
@@ -138,26 +153,91 @@ impl App {
     }
 
     /// As [`App::receive`], also for requests that the program itself makes, and with what became of it.
+    ///
+    /// A request is judged by what is known of its endpoint, which may be some seconds old. The commit
+    /// finds out when that no longer holds; then the endpoint is read anew and the request judged anew, so
+    /// that nothing is stored by rules or secrets that are gone. A request that would be refused is judged
+    /// anew as well, unless the endpoint was read a moment ago: a secret that was just added at another
+    /// node counts.
     pub(crate) async fn take(&self, road: Road, target: &Arc<Target>, incoming: Incoming) -> Taken {
         let began = Instant::now();
+        let (mut target, incoming) = (Arc::clone(target), Arc::new(incoming));
+        for time in 1..=JUDGED_TIMES_MAX {
+            let last = time == JUDGED_TIMES_MAX;
+            let why = match self.judge(road, &target, &incoming, began, last).await {
+                Ok(taken) => return taken,
+                Err(why) => why,
+            };
+            match self.read_anew(&target, why, &incoming).await {
+                Ok(changed) => target = changed,
+                Err(reply) => {
+                    let (endpoint, status) = (target.endpoint, reply.status);
+                    tracing::info!(endpoint.id = %endpoint, status, "an endpoint changed under a delivery");
+                    return Taken { reply, ending: Ending::Failed };
+                }
+            }
+        }
+        Taken { reply: answer::unavailable(), ending: Ending::Failed }
+    }
+
+    /// The endpoint as it is now, if it still takes this request; else how to answer.
+    async fn read_anew(
+        &self,
+        target: &Target,
+        why: Again,
+        incoming: &Incoming,
+    ) -> Result<Arc<Target>, Reply> {
+        let found = match why {
+            Again::Changed => self.load_target(&target.token).await,
+            // Others may have been refused at the same time, and one of them has read it.
+            Again::PerhapsOutdated => self.load_target_since(&target.token, target.loaded_at).await,
+        };
+        let changed = match found {
+            Ok(Some(changed)) => changed,
+            Ok(None) => return Err(refusal(404, PublicReason::Unknown)),
+            Err(_) => return Err(answer::unavailable()),
+        };
+        if let Some(reply) = changed.gate(&incoming.request.method) {
+            return Err(reply);
+        }
+        if incoming.request.body.len() as u64 > changed.body_bytes_max {
+            return Err(refusal(413, PublicReason::Size));
+        }
+        Ok(changed)
+    }
+
+    /// Judges a request and commits it. The error says that it has to be judged anew, which it never does
+    /// the last time.
+    async fn judge(
+        &self,
+        road: Road,
+        target: &Arc<Target>,
+        incoming: &Arc<Incoming>,
+        began: Instant,
+        last: bool,
+    ) -> Result<Taken, Again> {
+        let judged = Instant::now();
         let failed = || Taken { reply: answer::unavailable(), ending: Ending::Failed };
-        let incoming = Arc::new(incoming);
         let (verdict, sealed) = if incoming.request.body.len() >= BLOCKING_FROM_BYTES {
-            let (app, target, incoming) = (self.clone(), Arc::clone(target), Arc::clone(&incoming));
+            let (app, target, incoming) = (self.clone(), Arc::clone(target), Arc::clone(incoming));
             let work = tokio::task::spawn_blocking(move || app.verify_and_seal(road, &target, &incoming));
             match work.await {
                 Ok(done) => done,
-                Err(_) => return failed(),
+                Err(_) => return Ok(failed()),
             }
         } else {
-            self.verify_and_seal(road, target, &incoming)
+            self.verify_and_seal(road, target, incoming)
         };
-        let verified_in = began.elapsed();
-        let entry =
-            log::Entry { target, incoming: &incoming, verified: road.is_verified(), verified_in, began };
-        match (verdict, sealed) {
+        let verified_in = judged.elapsed();
+        let entry = log::Entry { target, incoming, verified: road.is_verified(), verified_in, began };
+        Ok(match (verdict, sealed) {
+            (Verdict::Reject(_), _)
+                if !last && target.is_older_than(REFUSES_FOR_MICROS, self.clock.now()) =>
+            {
+                return Err(Again::PerhapsOutdated);
+            }
             (Verdict::Reject(rejection), _) => {
-                self.refusals.reject(target, &incoming, &rejection);
+                self.refusals.reject(target, incoming, &rejection);
                 entry.rejected(&rejection);
                 Taken { reply: answer::rejected(target, &rejection), ending: Ending::Rejected(rejection) }
             }
@@ -191,6 +271,7 @@ impl App {
                             ending: Ending::Committed(committed),
                         }
                     }
+                    Err(StoreError::Stale) if !last => return Err(Again::Changed),
                     Err(error) => {
                         figures::commit_failed();
                         self.refusals.count(target, "failed", incoming.received_at);
@@ -201,7 +282,7 @@ impl App {
             }
             // Authentic, but the tenant's keys can't seal it: that is our fault, never the sender's.
             (Verdict::Accept(_), None) => failed(),
-        }
+        })
     }
 
     fn verify_and_seal(

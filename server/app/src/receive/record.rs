@@ -40,6 +40,7 @@ pub(super) fn delivery(
     Delivery {
         tenant: target.tenant,
         endpoint: target.endpoint,
+        seen: Some(target.seen),
         provider: target.provider.to_owned(),
         received_at: incoming.received_at,
         origin: road.origin(),

@@ -10,19 +10,25 @@ use restante_core::seal::{Place, TenantKeyset};
 use restante_core::time::Timestamp;
 use restante_core::token::IngestToken;
 use restante_core::verify::{self, Reply};
+use restante_store::SeenEndpoint;
 use restante_store::control::receiving::{EndpointRecord, EndpointSecret};
 use serde_json::{Map, Value};
 
 use super::answer;
 use crate::App;
 
-/// An endpoint with its compiled scheme and derived keys. It is at most a few seconds old.
+/// An endpoint with its compiled scheme and derived keys. It is at most a few seconds old, and what it
+/// lets in is committed only while it still holds.
 pub struct Target {
     /// Whose it is.
     pub tenant: TenantId,
     /// Its id.
     pub endpoint: EndpointId,
     pub(super) endpoint_text: String,
+    /// The token in its URL, by which it is read anew.
+    pub(super) token: IngestToken,
+    /// What a commit compares, to find out whether this still holds.
+    pub(super) seen: SeenEndpoint,
     pub(super) provider: &'static str,
     pub(super) scheme: Scheme,
     /// The decoder that receipts record, made once.
@@ -105,6 +111,8 @@ impl Target {
             tenant: record.tenant,
             endpoint: record.id,
             endpoint_text: record.id.to_string(),
+            token: token.clone(),
+            seen: record.seen,
             provider: &provider.slug,
             decoder: scheme.decoder(),
             scheme,
@@ -119,6 +127,12 @@ impl Target {
             loaded_at,
             good_until,
         })
+    }
+
+    /// Whether it was read so long ago. The distance counts, so that a clock that jumps back makes none
+    /// young for ever.
+    pub(super) fn is_older_than(&self, micros: u64, now: Timestamp) -> bool {
+        now.micros().abs_diff(self.loaded_at.micros()) >= micros
     }
 
     /// The largest body that this endpoint accepts, in bytes.

@@ -234,6 +234,119 @@ both_engines!(a_change_of_an_endpoint_works_at_once_here_and_within_seconds_else
     assert!(bench.test.app.find_endpoint(token(&bench.endpoint)).await.expect("the store").is_none());
 });
 
+/// Another node, and the endpoint as it knows it from now on for some seconds.
+async fn node_that_knows(bench: &Bench) -> (crate::App, Arc<Target>) {
+    let node = bench.test.second_node().await;
+    let known = node.find_endpoint(token(&bench.endpoint)).await.expect("the store").expect("the endpoint");
+    (node, known)
+}
+
+async fn receive_at(node: &crate::App, known: &Arc<Target>, request: Request) -> Reply {
+    let received_at = node.clock.now();
+    let request_id = "req_test".to_owned();
+    let incoming = Incoming { request, received_at, request_id, trace_id: None, peer: None };
+    node.receive(known, incoming).await
+}
+
+const PAID: &str = r#"{"id":"evt_1","object":"event","type":"invoice.paid","created":1}"#;
+
+both_engines!(a_scope_that_changed_elsewhere_counts_for_the_very_next_event, |t| async {
+    let bench = bench(t, "stripe", json!({})).await;
+    let (node, known) = node_that_knows(&bench).await;
+    let request = bench.signed(PAID).await;
+    let scope = Some(Some(restante_core::catalogue::DedupScope::Endpoint));
+    let change = EndpointChange { dedup_scope: scope, ..EndpointChange::default() };
+    bench.test.app.update_endpoint(&bench.tenant.by, bench.endpoint.id, change).await.expect("no event yet");
+    let first = receive_at(&node, &known, request.clone()).await;
+    assert_eq!((first.status, &told(&first)["status"]), (200, &json!("accepted")));
+    let of_the_endpoint = format!("receipts WHERE scope = '{}'", bench.endpoint.id);
+    assert_eq!(bench.test.t.count(&of_the_endpoint).await, 1, "the scope is the one that was chosen");
+    // So that a repeat by any node is one.
+    let again = bench.receive(request).await;
+    assert_eq!(told(&again), json!({ "status": "duplicate", "id": told(&first)["id"] }));
+    assert_eq!(bench.test.t.count("receipts").await, 1);
+});
+
+both_engines!(nothing_is_stored_by_rules_or_secrets_that_are_gone, |t| async {
+    let verify = json!({ "algorithm": "token", "header": "X-Token", "event": { "id": { "json": "/id" } } });
+    let bench = bench(t, "custom", json!({ "verify": verify })).await;
+    let (by, id) = (&bench.tenant.by, bench.endpoint.id);
+    let app = &bench.test.app;
+    let change = async |change: EndpointChange| {
+        let (node, known) = node_that_knows(&bench).await;
+        let request = bench.signed(r#"{"id":"1"}"#).await;
+        app.update_endpoint(by, id, change).await.expect("a change");
+        receive_at(&node, &known, request).await.status
+    };
+    let options = |verify: Value| EndpointChange {
+        options: Some(json!({ "verify": verify }).as_object().cloned()),
+        ..EndpointChange::default()
+    };
+    assert_eq!(change(options(json!({ "header": "X-Other" }))).await, 401);
+    assert_eq!(change(options(json!({ "header": "X-Token" }))).await, 401, "it was signed for the other one");
+    let small = EndpointChange { max_body_bytes: Some(Some(3)), ..EndpointChange::default() };
+    assert_eq!(change(small).await, 413);
+    let off =
+        EndpointChange { enabled: Some(false), max_body_bytes: Some(None), ..EndpointChange::default() };
+    assert_eq!(change(off).await, 503);
+    let on = EndpointChange { enabled: Some(true), ..EndpointChange::default() };
+    app.update_endpoint(by, id, on).await.expect("a change");
+
+    let (node, known) = node_that_knows(&bench).await;
+    let request = bench.signed(r#"{"id":"1"}"#).await;
+    let added = crate::endpoints::NewSecret {
+        secret: Secret::new("another-secret-of-the-sender".to_owned()),
+        retire_others: crate::endpoints::Retire::Never,
+    };
+    app.add_secret(by, id, added, None).await.expect("a secret");
+    app.delete_secret(by, id, bench.endpoint.secrets[0].id).await.expect("it is gone");
+    assert_eq!(receive_at(&node, &known, request).await.status, 401);
+
+    let (node, known) = node_that_knows(&bench).await;
+    let request = bench.signed(r#"{"id":"1"}"#).await;
+    bench.test.t.execute("UPDATE tenants SET suspended = suspended OR TRUE").await;
+    assert_eq!(receive_at(&node, &known, request.clone()).await.status, 503);
+    bench.test.t.execute("UPDATE tenants SET suspended = suspended AND FALSE").await;
+    assert_eq!(bench.test.t.count("receipts").await, 0);
+    assert_eq!(receive_at(&node, &known, request.clone()).await.status, 200);
+
+    app.delete_endpoint(by, id).await.expect("it is gone");
+    assert_eq!(receive_at(&node, &known, request).await.status, 404);
+    assert_eq!(bench.test.t.count("receipts").await, 1);
+    assert_eq!(bench.test.t.number("SELECT deliveries FROM receipts").await, 1);
+});
+
+both_engines!(a_change_of_something_else_leaves_a_verdict_as_it_is, |t| async {
+    let bench = bench(t, "stripe", json!({})).await;
+    let (node, known) = node_that_knows(&bench).await;
+    let request = bench.signed(PAID).await;
+    // So that a request which was judged anew could not be read.
+    let new = crate::consumers::NewConsumer { name: "late".to_owned(), ..Default::default() };
+    bench.test.app.create_consumer(&bench.tenant.by, new, None).await.expect("a consumer");
+    bench.test.t.execute("UPDATE endpoints SET provider = 'nobody'").await;
+    assert_eq!(receive_at(&node, &known, request).await.status, 200);
+    assert_eq!(bench.test.t.count("handoffs").await, 2);
+});
+
+both_engines!(a_secret_that_was_added_elsewhere_counts_after_a_second, |t| async {
+    let bench = bench(t, "stripe", json!({})).await;
+    let (node, known) = node_that_knows(&bench).await;
+    let added = crate::endpoints::NewSecret {
+        secret: Secret::new("whsec_anotherSecretOfThirtyTwoCharact".to_owned()),
+        retire_others: crate::endpoints::Retire::AfterSeconds(0),
+    };
+    bench.test.app.add_secret(&bench.tenant.by, bench.endpoint.id, added, None).await.expect("a secret");
+    bench.test.t.clock.advance_seconds(1);
+    let request = bench.signed(PAID).await;
+    assert_eq!(receive_at(&node, &known, request.clone()).await.status, 200);
+    // What is forged is refused once, and counted once.
+    bench.test.t.clock.advance_seconds(1);
+    let forged = Request { body: Bytes::from_static(b"forged"), ..request };
+    assert_eq!(receive_at(&node, &known, forged).await.status, 401);
+    node.flush_refusals().await;
+    assert_eq!(bench.count("rejected:signature_mismatch").await, 1);
+});
+
 both_engines!(a_rotated_secret_verifies_until_its_time_and_not_after, |t| async {
     let bench = bench(t, "stripe", json!({})).await;
     let old = bench.signed(r#"{"id":"evt_1","object":"event","type":"x"}"#).await;

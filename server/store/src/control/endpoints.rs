@@ -59,15 +59,16 @@ statements! {
     /// Changes what can change of an endpoint.
     ENDPOINT_UPDATE = both
         "UPDATE endpoints SET name = $3, options = $4, options_sealed = $5, dedup_scope = $6, max_body_bytes = $7,
-            enabled = $8, updated_at = $9 WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
+            enabled = $8, updated_at = $9, revision = revision + 1 WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
 
     /// Notes that the secrets of an endpoint have changed.
     ENDPOINT_TOUCH = both
-        "UPDATE endpoints SET updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
+        "UPDATE endpoints SET updated_at = $3, revision = revision + 1
+            WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
 
     /// Deletes an endpoint. The row stays for the receipts that name it; its sealed options go.
     ENDPOINT_DELETE = both
-        "UPDATE endpoints SET deleted_at = $3, updated_at = $3, enabled = FALSE, options_sealed = NULL
+        "UPDATE endpoints SET deleted_at = $3, updated_at = $3, enabled = FALSE, options_sealed = NULL, revision = revision + 1
             WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING token_hash";
 
     /// Whether an endpoint holds an event.

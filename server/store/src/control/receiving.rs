@@ -7,6 +7,7 @@ use restante_core::time::Timestamp;
 use restante_core::token::TokenHash;
 
 use super::{endpoints, lookups, secrets};
+use crate::deliveries::SeenEndpoint;
 use crate::engine::sql::statements;
 use crate::engine::{Conn, StoreError, values};
 use crate::store::Store;
@@ -18,8 +19,8 @@ pub struct EndpointRecord {
     pub tenant: TenantId,
     /// Whether the tenant takes no events for now.
     pub tenant_suspended: bool,
-    /// The version of the tenant's configuration when this was read.
-    pub tenant_config_version: i64,
+    /// What a commit compares, to find out whether this still holds.
+    pub seen: SeenEndpoint,
     /// Its id.
     pub id: EndpointId,
     /// Its name for people.
@@ -62,7 +63,7 @@ statements! {
     /// The endpoint that a token leads to.
     ENDPOINT_BY_TOKEN = across_tenants "the token is what names the tenant" both
         "SELECT t.id AS tenant_id, t.suspended, t.config_version, e.id, e.name, e.provider, e.options, e.options_sealed,
-            e.dedup_scope, e.max_body_bytes, e.enabled
+            e.dedup_scope, e.max_body_bytes, e.enabled, e.revision
             FROM lookups AS l JOIN tenants AS t ON t.id = l.tenant_id
             JOIN endpoints AS e ON e.tenant_id = l.tenant_id AND e.id = l.object_id
             WHERE l.hash = $1 AND l.kind = $2 AND e.deleted_at IS NULL";
@@ -99,7 +100,7 @@ async fn find(conn: &mut Conn<'_>, hash: TokenHash) -> Result<Option<EndpointRec
     Ok(Some(EndpointRecord {
         tenant,
         tenant_suspended: row.bool("suspended")?,
-        tenant_config_version: row.int("config_version")?,
+        seen: SeenEndpoint { config_version: row.int("config_version")?, revision: row.int("revision")? },
         id,
         name: row.text("name")?,
         provider: row.text("provider")?,

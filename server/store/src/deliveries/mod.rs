@@ -8,7 +8,7 @@ mod sql;
 pub(crate) mod tests;
 mod write;
 
-pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload};
+pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload, SeenEndpoint};
 pub(crate) use sql::HANDOFFS_INSERT;
 #[cfg(test)]
 pub(crate) use sql::{ALL, RECEIPTS_HOLDING};

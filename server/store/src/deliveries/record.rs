@@ -10,6 +10,9 @@ pub struct Delivery {
     pub tenant: TenantId,
     /// Where it came in.
     pub endpoint: EndpointId,
+    /// As what the endpoint was known when the request was verified by its rules and secrets. When it has
+    /// changed since, nothing is stored. `None` only where no rule of an endpoint was applied.
+    pub seen: Option<SeenEndpoint>,
     /// The endpoint's provider.
     pub provider: String,
     /// When its last byte came, by this node's clock.
@@ -27,6 +30,15 @@ pub struct Delivery {
     pub payload: SealedPayload,
     /// The events in it. Several share the payload.
     pub receipts: Vec<NewReceipt>,
+}
+
+/// An endpoint as it was known at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeenEndpoint {
+    /// The version of its tenant's configuration. While it is the same, nothing at all has changed.
+    pub config_version: i64,
+    /// Its own revision, which each change of it and of its secrets raises.
+    pub revision: i64,
 }
 
 /// A request as it is kept: sealed.

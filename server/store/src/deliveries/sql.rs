@@ -8,8 +8,17 @@ statements! {
     // and commits after it see the new version, so no event misses a consumer that existed.
     /// The tenants of a group with their configuration's version.
     TENANTS_OF_GROUP =
-        sqlite "SELECT id, config_version FROM tenants WHERE id IN (SELECT unhex(value) FROM json_each($1)) ORDER BY id"
-        postgres "SELECT id, config_version FROM tenants WHERE id = ANY($1) ORDER BY id FOR SHARE";
+        sqlite "SELECT id, config_version, suspended FROM tenants WHERE id IN (SELECT unhex(value) FROM json_each($1)) ORDER BY id"
+        postgres "SELECT id, config_version, suspended FROM tenants WHERE id = ANY($1) ORDER BY id FOR SHARE";
+
+    // A change of an endpoint holds its tenant's row from its beginning, so that this sees it or
+    // comes before it.
+    /// The revisions that endpoints have now; those that were deleted have none.
+    ENDPOINTS_NOW =
+        sqlite "SELECT r.value->>0 AS n, e.revision FROM json_each($1) AS r CROSS JOIN endpoints AS e
+            ON e.tenant_id = unhex(r.value->>1) AND e.id = unhex(r.value->>2) AND e.deleted_at IS NULL"
+        postgres "SELECT r.n, e.revision FROM UNNEST($1::bigint[], $2::uuid[], $3::uuid[]) AS r (n, tenant_id, id)
+            JOIN endpoints AS e ON e.tenant_id = r.tenant_id AND e.id = r.id AND e.deleted_at IS NULL";
 
     /// The consumers that events of a tenant may be handed to.
     CONSUMERS_FOR_COMMIT = both

@@ -7,7 +7,7 @@ use restante_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::testing::{START, TestStore};
-use crate::{Committed, Delivery, NewReceipt, SealedPayload, both_engines};
+use crate::{Committed, Delivery, NewReceipt, SealedPayload, SeenEndpoint, StoreError, both_engines};
 
 pub(crate) const TENANT: TenantId = TenantId(Uuid::from_u128(1));
 const OTHER_TENANT: TenantId = TenantId(Uuid::from_u128(2));
@@ -64,6 +64,7 @@ fn event(key: &str, body: &str) -> Delivery {
     Delivery {
         tenant: TENANT,
         endpoint: ENDPOINT,
+        seen: None,
         provider: "stripe".to_owned(),
         received_at: START,
         origin: "delivery",
@@ -285,6 +286,54 @@ both_engines!(a_record_that_the_database_refuses_costs_its_neighbours_nothing, |
         assert_eq!(bad, refused);
     }
     assert_eq!(t.count("receipts").await, 56);
+});
+
+both_engines!(a_delivery_whose_endpoint_has_changed_is_left_out_and_its_neighbours_are_not, |t| async {
+    prepare(&t).await;
+    let id = literal(&t, ENDPOINT.0);
+    let tenant = literal(&t, TENANT.0);
+    let columns =
+        "tenant_id, id, name, provider, token_hash, token_sealed, options, enabled, created_at, updated_at";
+    let (blob, yes) = match t.engine() {
+        crate::Engine::Sqlite => ("X'00'", "1"),
+        crate::Engine::Postgres => ("'x'", "TRUE"),
+    };
+    t.execute(&format!(
+        "INSERT INTO endpoints ({columns}) VALUES ({tenant}, {id}, 'e', 'stripe', {blob}, {blob}, '{{}}', {yes}, 0, 0)"
+    ))
+    .await;
+    let version = t.number("SELECT config_version FROM tenants WHERE slug = 'one'").await;
+    let commit = async |key: &str, config_version, revision| {
+        let seen = Some(SeenEndpoint { config_version, revision });
+        t.store.commit(Delivery { seen, ..event(key, "{}") }).await
+    };
+    assert!(commit("a", version, 1).await.is_ok());
+    // Another version with the same revision: something else has changed.
+    assert!(commit("b", version - 1, 1).await.is_ok());
+    assert!(matches!(commit("c", version - 1, 2).await, Err(StoreError::Stale)));
+    t.execute("UPDATE endpoints SET deleted_at = 1; UPDATE tenants SET config_version = config_version + 1")
+        .await;
+    assert!(matches!(commit("d", version, 1).await, Err(StoreError::Stale)));
+    t.execute(
+        "UPDATE endpoints SET deleted_at = NULL; UPDATE tenants SET config_version = config_version + 1",
+    )
+    .await;
+    let mut all = tokio::task::JoinSet::new();
+    for number in 0..64 {
+        let stale = number % 3 == 0;
+        let seen = Some(SeenEndpoint { config_version: version, revision: if stale { 7 } else { 1 } });
+        let delivery = Delivery { seen, ..event(&format!("evt_{number}"), "{}") };
+        let (store, asked) = (t.store.clone(), delivery.receipts[0].id);
+        all.spawn(async move { (stale, asked, store.commit(delivery).await) });
+    }
+    for (stale, asked, outcome) in all.join_all().await {
+        match outcome {
+            Err(StoreError::Stale) => assert!(stale),
+            Ok(committed) => assert_eq!((stale, committed.receipts[0].id), (false, asked)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!((t.count("receipts").await, t.count("handoffs").await), (2 + 42, 2 + 42));
 });
 
 both_engines!(a_refused_group_leaves_nothing_half_done, |t| async {

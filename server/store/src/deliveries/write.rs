@@ -18,6 +18,10 @@ use crate::engine::{Batch, Conn, Row, StoreError, values};
 use crate::rollups::Tally;
 
 /// Writes groups. Holds what it last read of the tenants' consumers, with the version it had then.
+///
+/// A delivery was verified and identified by what was known of its endpoint up to some seconds before.
+/// The same version tells whether that still holds: when it is another one the endpoint's own revision is
+/// compared, and a delivery whose endpoint has changed is left out, for its caller to judge it anew.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     consumers: HashMap<TenantId, Consumers>,
@@ -53,13 +57,31 @@ struct Holder {
 }
 
 impl Writer {
-    /// Writes the group and tells what became of each delivery. Nothing is durable before COMMIT.
+    /// Writes the group and tells what became of each delivery; `None` where its endpoint has changed since
+    /// it was verified, so that nothing of it was written. Nothing is durable before COMMIT.
     pub(crate) async fn write(
         &mut self,
         conn: &mut Conn<'_>,
         group: &[Delivery],
+    ) -> Result<Vec<Option<Committed>>, StoreError> {
+        let suspended = self.read_tenants(conn, group).await?;
+        let stale = self.stale(conn, group, &suspended).await?;
+        let fresh: Vec<&Delivery> = group
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| !stale.contains(place))
+            .map(|(_, delivery)| delivery)
+            .collect();
+        let written = if fresh.is_empty() { Vec::new() } else { self.write_fresh(conn, &fresh).await? };
+        let mut written = written.into_iter();
+        Ok((0..group.len()).map(|place| if stale.contains(&place) { None } else { written.next() }).collect())
+    }
+
+    async fn write_fresh(
+        &mut self,
+        conn: &mut Conn<'_>,
+        group: &[&Delivery],
     ) -> Result<Vec<Committed>, StoreError> {
-        self.read_consumers(conn, group).await?;
         let items = in_key_order(group);
         let repeated = repeated_bodies(conn, group).await?;
         let first = claim_keys(conn, &items, &repeated).await?;
@@ -103,8 +125,13 @@ impl Writer {
         Ok(outcome)
     }
 
-    /// Reads the versions of the group's tenants, and their consumers where they have changed.
-    async fn read_consumers(&mut self, conn: &mut Conn<'_>, group: &[Delivery]) -> Result<(), StoreError> {
+    /// Reads the versions of the group's tenants, and their consumers where they have changed. Gives the
+    /// tenants that are suspended.
+    async fn read_tenants(
+        &mut self,
+        conn: &mut Conn<'_>,
+        group: &[Delivery],
+    ) -> Result<HashSet<TenantId>, StoreError> {
         if self.consumers.len() > TENANTS_REMEMBERED {
             self.consumers.clear();
         }
@@ -120,8 +147,12 @@ impl Writer {
                 detail: "the tenant does not exist any more".to_owned(),
             });
         }
+        let mut suspended = HashSet::new();
         for row in found {
             let tenant = TenantId(row.uuid("id")?);
+            if row.bool("suspended")? {
+                suspended.insert(tenant);
+            }
             let config_version = row.int("config_version")?;
             if self.consumers.get(&tenant).is_some_and(|known| known.config_version == config_version) {
                 continue;
@@ -130,7 +161,45 @@ impl Writer {
             let known = rows.iter().map(consumer).collect::<Result<Vec<_>, _>>()?;
             self.consumers.insert(tenant, Consumers { config_version, known });
         }
-        Ok(())
+        Ok(suspended)
+    }
+
+    /// The places of deliveries whose endpoint is no longer as it was when they were verified. While
+    /// nobody has changed anything of the tenant, this asks the database nothing.
+    async fn stale(
+        &self,
+        conn: &mut Conn<'_>,
+        group: &[Delivery],
+        suspended: &HashSet<TenantId>,
+    ) -> Result<HashSet<usize>, StoreError> {
+        let mut stale = HashSet::new();
+        let mut asked: Vec<(usize, &Delivery, i64)> = Vec::new();
+        for (place, delivery) in group.iter().enumerate() {
+            let Some(seen) = delivery.seen else { continue };
+            let now = self.consumers.get(&delivery.tenant).map(|known| known.config_version);
+            if suspended.contains(&delivery.tenant) {
+                stale.insert(place);
+            } else if now != Some(seen.config_version) {
+                asked.push((place, delivery, seen.revision));
+            }
+        }
+        if asked.is_empty() {
+            return Ok(stale);
+        }
+        let batch = Batch::new()
+            .ints(0..asked.len() as i64)
+            .uuids(asked.iter().map(|(_, delivery, _)| delivery.tenant.0))
+            .uuids(asked.iter().map(|(_, delivery, _)| delivery.endpoint.0));
+        let mut revisions = HashMap::with_capacity(asked.len());
+        for row in conn.fetch_batch(&sql::ENDPOINTS_NOW, batch).await? {
+            revisions.insert(usize::try_from(row.int("n")?).unwrap_or(usize::MAX), row.int("revision")?);
+        }
+        for (number, (place, _, seen)) in asked.iter().enumerate() {
+            if revisions.get(&number) != Some(seen) {
+                stale.insert(*place);
+            }
+        }
+        Ok(stale)
     }
 
     fn matching<'a>(&'a self, item: &'a Item<'_>) -> impl Iterator<Item = ConsumerId> + 'a {
@@ -209,11 +278,11 @@ fn consumer(row: &Row) -> Result<(ConsumerId, Filter), StoreError> {
     Ok((ConsumerId(row.uuid("id")?), filter))
 }
 
-fn in_key_order(group: &[Delivery]) -> Vec<Item<'_>> {
+fn in_key_order<'g>(group: &[&'g Delivery]) -> Vec<Item<'g>> {
     let mut items: Vec<Item<'_>> = group
         .iter()
         .enumerate()
-        .flat_map(|(place, delivery)| {
+        .flat_map(|(place, &delivery)| {
             delivery.receipts.iter().enumerate().map(move |(index, receipt)| Item {
                 place: (place, index),
                 delivery,
@@ -231,7 +300,7 @@ fn key_of<'g>(item: &Item<'g>) -> (Uuid, &'g str, &'g str, &'g str) {
 }
 
 /// The receipts whose very bytes came before under another id that the signature doesn't cover.
-async fn repeated_bodies(conn: &mut Conn<'_>, group: &[Delivery]) -> Result<HashSet<Uuid>, StoreError> {
+async fn repeated_bodies(conn: &mut Conn<'_>, group: &[&Delivery]) -> Result<HashSet<Uuid>, StoreError> {
     let mut repeated = HashSet::new();
     let mut asked = Vec::new();
     let mut seen = HashSet::new();
@@ -435,7 +504,7 @@ async fn keep_variant(conn: &mut Conn<'_>, item: &Item<'_>, holder: &Holder) -> 
 /// Keeps the requests that a new receipt or a variant points at; a mere repeat's is not kept.
 async fn keep_payloads(
     conn: &mut Conn<'_>,
-    group: &[Delivery],
+    group: &[&Delivery],
     first: &HashSet<Uuid>,
     for_variants: &HashSet<usize>,
 ) -> Result<(), StoreError> {
@@ -446,7 +515,7 @@ async fn keep_payloads(
             for_variants.contains(place)
                 || delivery.receipts.iter().any(|receipt| first.contains(&receipt.id.0))
         })
-        .map(|(_, delivery)| delivery)
+        .map(|(_, delivery)| *delivery)
         .collect();
     if kept.is_empty() {
         return Ok(());

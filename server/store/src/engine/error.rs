@@ -35,6 +35,10 @@ pub enum StoreError {
         /// What the database said, without values.
         detail: String,
     },
+    /// The endpoint has changed since the request was verified, so nothing of it was stored: it has to be
+    /// judged anew.
+    #[error("the endpoint has changed since the request was verified")]
+    Stale,
     /// Whether it was committed is unknown.
     #[error("whether the transaction was committed is unknown: {detail}")]
     CommitUnknown {
@@ -83,6 +87,7 @@ impl StoreError {
             Self::Unavailable { statement, detail } => {
                 Self::Unavailable { statement, detail: detail.clone() }
             }
+            Self::Stale => Self::Stale,
             Self::CommitUnknown { detail } => Self::CommitUnknown { detail: detail.clone() },
             Self::Problem(problem) => Self::Problem(problem.clone()),
         }
@@ -96,7 +101,7 @@ impl StoreError {
                 Code::Conflict,
                 "Someone else made the same thing at the same moment. Try again.",
             ),
-            Self::Unavailable { .. } | Self::CommitUnknown { .. } => Problem::new(
+            Self::Unavailable { .. } | Self::Stale | Self::CommitUnknown { .. } => Problem::new(
                 Code::Unavailable,
                 "The database can't take the request now. Try again in a few seconds.",
             ),

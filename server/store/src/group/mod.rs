@@ -204,11 +204,11 @@ impl<E: Transactions> Committer<E> {
                     writes.into_iter().for_each(|job| job.answer(Ok(())));
                     match outcome {
                         Ok(committed) => {
-                            let receipts = committed.iter().flat_map(|delivery| &delivery.receipts);
+                            let receipts = committed.iter().flatten().flat_map(|delivery| &delivery.receipts);
                             self.engine.grown(receipts.filter(|receipt| !receipt.duplicate).count());
                             for (answer, outcome) in answers.into_iter().zip(committed) {
                                 // A caller that went away wants no answer; its event is stored all the same.
-                                let _ = answer.send(Ok(outcome));
+                                let _ = answer.send(outcome.ok_or(StoreError::Stale));
                             }
                         }
                         Err(error) if error.is_about_a_row() && records.len() > 1 => {
@@ -229,12 +229,12 @@ impl<E: Transactions> Committer<E> {
     }
 
     /// The outer error says that nothing was committed, or that it is unknown; the inner one that
-    /// the deliveries were left out of what was.
+    /// the deliveries were left out of what was. `None` is a delivery that has to be judged anew.
     async fn transaction(
         &mut self,
         records: &[Delivery],
         writes: &mut [Box<dyn AnyJob>],
-    ) -> Result<Result<Vec<Committed>, StoreError>, StoreError> {
+    ) -> Result<Result<Vec<Option<Committed>>, StoreError>, StoreError> {
         self.engine.begin().await?;
         let now = self.clock.as_ref().map(|clock| clock.now());
         let done = match self.engine.conn() {
@@ -271,7 +271,7 @@ async fn steps(
     writer: &mut Writer,
     records: &[Delivery],
     writes: &mut [Box<dyn AnyJob>],
-) -> Result<Result<Vec<Committed>, StoreError>, StoreError> {
+) -> Result<Result<Vec<Option<Committed>>, StoreError>, StoreError> {
     let mut outcome = Ok(Vec::new());
     if !records.is_empty() {
         if !writes.is_empty() {

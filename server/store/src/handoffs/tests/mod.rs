@@ -79,6 +79,7 @@ pub(crate) fn delivery(t: &TestStore, tenant: TenantId, key: &str) -> Delivery {
     Delivery {
         tenant,
         endpoint: ENDPOINT,
+        seen: None,
         provider: "stripe".to_owned(),
         received_at: t.clock.now(),
         origin: "delivery",
