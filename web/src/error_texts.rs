@@ -30,8 +30,8 @@ pub(crate) const fn error_text(code: Code) -> ErrorText {
             ],
         ),
         Code::Unauthorized => (
-            "No usable API key came with the request: there is none, it is mistyped, it was deleted, or it has expired. \
-             The four are answered alike.",
+            "No usable API key came with the request: there is none, it is mistyped, it was deleted, or it has \
+             expired. One that is mistyped and one that was deleted are answered alike.",
             &[
                 "Send the key as `Authorization: Bearer rst_…`. HTTP basic with the key as the user name works too.",
                 "A key is shown once, when it is made. A lost one can't be shown again; make a new one.",
@@ -55,8 +55,8 @@ pub(crate) const fn error_text(code: Code) -> ErrorText {
             &["The header `Allow` lists the methods that it takes."],
         ),
         Code::Conflict => (
-            "The request is right, and the present state does not allow it: a name is taken, an event waits for its \
-             repair, the same `Idempotency-Key` is being worked on.",
+            "The request is right, and the present state does not allow it: a name is taken, or an event waits for its \
+             repair.",
             &["`detail` says what stands in the way. Change that, then send the request again."],
         ),
         Code::Gone => (
@@ -91,9 +91,10 @@ pub(crate) const fn error_text(code: Code) -> ErrorText {
         ),
         Code::Unavailable => (
             "It can't be done now, and later it can: the database is away or full, the server is busy or about to \
-             stop, or an endpoint is disabled. Nothing was stored.",
+             stop, or an endpoint is disabled. Nothing was stored; only where the answer of the database got lost, it may have been.",
             &[
-                "Send the same request again after the seconds that `Retry-After` names.",
+                "Send the same request again after the seconds that `Retry-After` names; a POST that makes something \
+                 with the same `Idempotency-Key`.",
                 "For the operator: `/readyz` tells whether the server can commit, and its log says why not.",
             ],
         ),
