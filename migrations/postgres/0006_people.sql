@@ -4,6 +4,8 @@
 ALTER TABLE users ADD COLUMN disabled_at BIGINT;
 ALTER TABLE users ADD COLUMN signed_in_at BIGINT;
 ALTER TABLE users ADD COLUMN password_changed_at BIGINT;
+-- By code points, as SQLite sorts: lists of people go by address, and a search by how it begins.
+ALTER TABLE users ALTER COLUMN email TYPE TEXT COLLATE "C";
 
 -- Who belongs where, from the person's side.
 CREATE INDEX members_user ON members (user_id, tenant_id);

@@ -3,6 +3,7 @@
 //! A verb takes the tenant (or who acts), what is asked, and answers with a value or a `Problem`. HTTP,
 //! pages and the command line are thin layers over these; databases are behind `store`.
 
+pub mod administration;
 pub mod api_keys;
 pub mod authenticate;
 mod by;
@@ -16,6 +17,7 @@ pub mod failures;
 pub mod figures;
 mod idempotency;
 pub mod keys;
+pub mod members;
 pub mod overview;
 pub mod people;
 pub mod providers;

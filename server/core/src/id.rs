@@ -139,6 +139,12 @@ ids! {
     PayloadId = "pay_";
     /// One attempt of a sender, as logged on the receipt it belongs to.
     DeliveryId = "dlv_";
+    /// An invitation into a tenant. It opens nothing.
+    InviteId = "inv_";
+    /// A one-time link, as logs name it. It opens nothing.
+    LinkId = "lnk_";
+    /// What a tenant lets administrators of the instance see.
+    GrantId = "grt_";
     /// A person's session, as lists show it. It opens nothing.
     SessionId = "ses_";
     /// One replay: who made a handoff pending again, when and why.

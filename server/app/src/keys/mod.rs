@@ -12,10 +12,10 @@ pub use master_file::{MasterKeyError, MasterKeys, load_master_keys};
 use std::collections::BTreeSet;
 use std::future::Future;
 
-use restante_core::id::TenantId;
+use restante_core::id::{TenantId, UserId};
 use restante_core::problem::{Code, Problem};
 use restante_core::seal::{KekId, KeyClass, KeyRing, KeyState, SealError, TenantKeyRow, WrappedKey};
-use restante_store::control::tenant_keys;
+use restante_store::control::{second_factors, tenant_keys};
 use restante_store::{Store, StoreError};
 
 /// Keys that one step of the check at start reads.
@@ -38,6 +38,13 @@ pub trait TenantKeyRows: Sync {
         after: Option<KeyPosition>,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<(TenantId, TenantKeyRow)>, StoreError>> + Send;
+
+    /// The wrapped keys of people in steps, in order, those behind `after`.
+    fn people_page(
+        &self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<(UserId, Vec<u8>)>, StoreError>> + Send;
 }
 
 impl TenantKeyRows for Store {
@@ -51,6 +58,15 @@ impl TenantKeyRows for Store {
         limit: u32,
     ) -> Result<Vec<(TenantId, TenantKeyRow)>, StoreError> {
         self.read(|conn| Box::pin(tenant_keys::of_all_tenants(conn, after, limit))).await
+    }
+
+    async fn people_page(
+        &self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<(UserId, Vec<u8>)>, StoreError> {
+        let rows = self.read(|conn| Box::pin(second_factors::page(conn, after, limit))).await?;
+        Ok(rows.into_iter().map(|row| (row.user, row.key_wrapped)).collect())
     }
 }
 
@@ -143,6 +159,15 @@ pub async fn check_master_keys(ring: &KeyRing, rows: &impl TenantKeyRows) -> Res
                 ring.unwrap(*tenant, row.version, &wrapped).map_err(damaged)?;
             }
         }
+    }
+    // A damaged key of a person keeps one person out, and no server down.
+    let mut after = None;
+    loop {
+        let page = rows.people_page(after, CHECK_ROWS).await?;
+        let Some((last, _)) = page.last() else { break };
+        after = Some(*last);
+        let wrapped = page.iter().filter_map(|(_, wrapped)| WrappedKey::parse(wrapped).ok());
+        missing.extend(wrapped.map(|wrapped| wrapped.kek_id()).filter(|id| !ring.holds(*id)));
     }
     if missing.is_empty() { Ok(()) } else { Err(CheckError::NotLoaded(missing.into_iter().collect())) }
 }

@@ -82,6 +82,10 @@ impl TenantKeyRows for Fake {
         page.truncate(limit as usize);
         Ok(page)
     }
+
+    async fn people_page(&self, _: Option<UserId>, _: u32) -> Result<Vec<(UserId, Vec<u8>)>, StoreError> {
+        Ok(Vec::new())
+    }
 }
 
 #[tokio::test]
@@ -153,6 +157,14 @@ async fn a_load_that_forget_overtakes_is_not_kept() {
             limit: u32,
         ) -> Result<Vec<(TenantId, TenantKeyRow)>, StoreError> {
             self.0.page(after, limit).await
+        }
+
+        async fn people_page(
+            &self,
+            after: Option<UserId>,
+            limit: u32,
+        ) -> Result<Vec<(UserId, Vec<u8>)>, StoreError> {
+            self.0.people_page(after, limit).await
         }
     }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use restante_core::id::{SessionId, UserId};
 use restante_core::problem::{Code, Problem};
 use restante_core::time::Timestamp;
 use restante_core::token::TokenHash;
@@ -25,6 +26,10 @@ pub(crate) enum Counted {
     Account(TokenHash),
     /// A browser in which the person has signed in before.
     Device(TokenHash),
+    /// Codes of a person's second factor.
+    Codes(UserId),
+    /// A session that asks whether it is still the person.
+    Session(SessionId),
 }
 
 impl Counted {
@@ -44,6 +49,7 @@ impl Counted {
         match self {
             Self::Address(_) => 30,
             Self::Account(_) | Self::Device(_) => 10,
+            Self::Codes(_) | Self::Session(_) => 5,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The sweep: what time alone moves. Leases that have run out become due again, or failed after their
 //! last attempt, within seconds; what a new consumer is still owed is handed off; what a deleted one
-//! still held is cancelled; answers to repeated requests go after their day. Each pass is bounded, safe
+//! still held is cancelled; answers to repeated requests go after their day, and so do
+//! sessions and links of people that have run out. Each pass is bounded, safe
 //! to run twice, to be killed, and to run on several nodes at once: whatever it does stands in short
 //! transactions, each of which finds for itself what is left to do.
 //!
@@ -40,6 +41,8 @@ pub struct Swept {
     pub cancelled: u64,
     /// Kept answers that went after their day.
     pub answers: u64,
+    /// Sessions, marks of browsers and links of people that had run out.
+    pub forgotten: u64,
 }
 
 /// What a pass over several consumers has done, and the first thing that went wrong.
@@ -79,7 +82,14 @@ impl App {
         let handed_off = self.sweep_backfills().await;
         let cancelled = self.sweep_deleted().await;
         let answers = self.expire_kept_answers(PASS_MAX).await;
-        Ok(Swept { handed_off: handed_off?, cancelled: cancelled?, answers: answers?, ..leases? })
+        let forgotten = self.forget_what_ran_out().await;
+        Ok(Swept {
+            handed_off: handed_off?,
+            cancelled: cancelled?,
+            answers: answers?,
+            forgotten: forgotten?,
+            ..leases?
+        })
     }
 
     async fn sweep_leases(&self) -> Result<Swept, StoreError> {
@@ -161,6 +171,7 @@ impl App {
         }
         if number.is_multiple_of(ANSWERS_EVERY_PASSES) {
             told(self.expire_kept_answers(PASS_MAX).await);
+            told(self.forget_what_ran_out().await);
         }
     }
 }

@@ -10,6 +10,7 @@ mod cursor;
 mod ingest;
 mod lease;
 mod person;
+mod recovery;
 mod spelled;
 
 pub use api_key::{ApiKey, NO_KEY_HASH};
@@ -17,6 +18,7 @@ pub use cursor::{BadCursor, Cursor, FiltersDigest};
 pub use ingest::IngestToken;
 pub use lease::LeaseToken;
 pub use person::{DeviceToken, LinkToken};
+pub use recovery::RecoveryCode;
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;

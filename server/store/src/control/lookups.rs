@@ -1,5 +1,5 @@
-//! How a bare credential finds its tenant: the hash of an ingest token, or of the look-up part of an
-//! API key. It is the only way from a credential to a tenant, and what else is asked names the tenant.
+//! How a bare credential finds its tenant: the hash of an ingest token, of the look-up part of an API
+//! key, or of an invitation's link. It is the only way from a credential to a tenant, and what else is asked names the tenant.
 
 use restante_core::id::TenantId;
 use restante_core::token::TokenHash;
@@ -11,6 +11,7 @@ use crate::engine::{Conn, StoreError, values};
 /// What a look-up leads to. The words are stored.
 pub(super) const ENDPOINT: &str = "endpoint";
 pub(super) const API_KEY: &str = "api_key";
+pub(super) const INVITE: &str = "invite";
 
 statements! {
     /// Adds a way from a credential to what it opens.

@@ -44,6 +44,10 @@ statements! {
     MEMBER_INSERT = both
         "INSERT INTO members (tenant_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)";
 
+    /// A person's role in a tenant.
+    MEMBER_ROLE = both
+        "SELECT role FROM members WHERE tenant_id = $1 AND user_id = $2";
+
     /// The tenants of a person.
     MEMBERSHIPS = across_tenants "a person may belong to several tenants" both
         "SELECT t.id, t.slug, t.name, t.suspended, m.role FROM members AS m JOIN tenants AS t ON t.id = m.tenant_id
@@ -73,6 +77,19 @@ pub async fn insert(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     conn.execute(&MEMBER_INSERT, values![tenant, user, role.as_str(), at]).await.map(|_| ())
+}
+
+/// A person's role in a tenant; `None` when they don't belong to it.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn role_of(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    user: UserId,
+) -> Result<Option<Role>, StoreError> {
+    let row = conn.fetch_optional(&MEMBER_ROLE, values![tenant, user]).await?;
+    row.map(|row| Role::from_word(&row.text("role")?).ok_or_else(|| row.broken("role"))).transpose()
 }
 
 /// The tenants of a person, by name; at most `limit`.

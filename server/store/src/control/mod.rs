@@ -7,10 +7,18 @@ pub mod api_keys;
 pub mod audit;
 pub mod devices;
 pub mod endpoints;
+pub mod grants;
 pub mod idempotency;
+pub mod instance_audit;
+pub mod instance_settings;
+pub mod invites;
+pub mod links;
 mod lookups;
+pub mod member_list;
 pub mod members;
+pub mod people;
 pub mod receiving;
+pub mod second_factors;
 pub mod secrets;
 pub mod sessions;
 pub mod tenant_keys;
@@ -28,10 +36,18 @@ pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
         audit::ALL,
         devices::ALL,
         endpoints::ALL,
+        grants::ALL,
         idempotency::ALL,
+        instance_audit::ALL,
+        instance_settings::ALL,
+        invites::ALL,
+        links::ALL,
         lookups::ALL,
+        member_list::ALL,
         members::ALL,
+        people::ALL,
         receiving::ALL,
+        second_factors::ALL,
         secrets::ALL,
         sessions::ALL,
         tenant_keys::ALL,

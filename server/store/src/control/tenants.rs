@@ -47,6 +47,10 @@ statements! {
         "INSERT INTO instance (name, value) VALUES ('administrator_made_at', $1)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
+    /// Whether somebody administers the instance.
+    ADMINISTRATOR_EXISTS = both
+        "SELECT id FROM users WHERE administrator LIMIT 1";
+
     /// Makes a person administrator when nobody is.
     FIRST_ADMINISTRATOR = across_tenants "administrators belong to the instance" both
         "UPDATE users SET administrator = TRUE WHERE id = $1
@@ -88,6 +92,14 @@ pub async fn by_id(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Option<Tenan
 /// What the database ran into.
 pub async fn config_changed(conn: &mut Conn<'_>, tenant: TenantId) -> Result<(), StoreError> {
     conn.execute(&TENANT_CONFIG_CHANGED, values![tenant]).await.map(|_| ())
+}
+
+/// Whether somebody administers the instance.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn has_administrator(conn: &mut Conn<'_>) -> Result<bool, StoreError> {
+    Ok(conn.fetch_optional(&ADMINISTRATOR_EXISTS, values![]).await?.is_some())
 }
 
 /// Makes a person administrator of the instance when it has none; tells whether it did.

@@ -48,6 +48,10 @@ statements! {
     USER_SIGNED_IN = both
         "UPDATE users SET signed_in_at = $2 WHERE id = $1 AND (signed_in_at IS NULL OR signed_in_at < $2)";
 
+    /// Sets a person's password.
+    USER_SET_PASSWORD = both
+        "UPDATE users SET password_hash = $2, password_changed_at = $3 WHERE id = $1";
+
     /// Replaces the hash that was read, so that a change meanwhile is not undone.
     USER_REHASH = both
         "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
@@ -99,6 +103,19 @@ pub async fn signed_in(conn: &mut Conn<'_>, user: UserId, at: Timestamp) -> Resu
     conn.execute(&USER_SIGNED_IN, values![user, at]).await.map(|_| ())
 }
 
+/// Sets a person's password.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn set_password(
+    conn: &mut Conn<'_>,
+    user: UserId,
+    hash: &str,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    conn.execute(&USER_SET_PASSWORD, values![user, hash, at]).await.map(|_| ())
+}
+
 /// Replaces the hash of a password by another one of the same password.
 ///
 /// # Errors
@@ -112,7 +129,7 @@ pub async fn rehash(
     conn.execute(&USER_REHASH, values![user, old_hash, new_hash]).await.map(|_| ())
 }
 
-fn read(row: &Row) -> Result<UserRow, StoreError> {
+pub(super) fn read(row: &Row) -> Result<UserRow, StoreError> {
     Ok(UserRow {
         id: UserId(row.uuid("id")?),
         email: row.text("email")?,

@@ -1,6 +1,9 @@
 //! People on both engines, with a clock that is moved.
 
+mod passwords;
+mod second_factor;
 mod sessions;
+mod set_up;
 mod sign_in;
 
 use restante_core::problem::{Code, Problem};
