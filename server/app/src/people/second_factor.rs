@@ -168,7 +168,7 @@ impl App {
             .write(move |conn| {
                 Box::pin(async move {
                     let factor = second_factors::find(conn, user).await?;
-                    if !factor.is_some_and(|factor| factor.enabled_at.is_some()) {
+                    if factor.is_none_or(|factor| factor.enabled_at.is_none()) {
                         return Err(none());
                     }
                     second_factors::replace_recovery_codes(conn, user, &hashes).await?;

@@ -1,9 +1,9 @@
 //! The sweep: what time alone moves. Leases that have run out become due again, or failed after their
 //! last attempt, within seconds; what a new consumer is still owed is handed off; what a deleted one
-//! still held is cancelled; answers to repeated requests go after their day, and so do
-//! sessions and links of people that have run out. Each pass is bounded, safe
-//! to run twice, to be killed, and to run on several nodes at once: whatever it does stands in short
-//! transactions, each of which finds for itself what is left to do.
+//! still held is cancelled; answers to repeated requests go after their day, and so do sessions and
+//! links of people that have run out. Each pass is bounded, safe to run twice, to be killed, and to run
+//! on several nodes at once: whatever it does stands in short transactions, each of which finds for
+//! itself what is left to do.
 //!
 //! What fails for one consumer is left to the next pass, and costs the others nothing.
 
