@@ -10,7 +10,7 @@
     clippy::print_stderr,
     reason = "a test ends at what it did not expect, and says what the server said"
 )]
-#![expect(dead_code, unused_imports, unused_macros, reason = "what needs the rest of the support comes next")]
+#![expect(dead_code, unused_imports, reason = "what needs the rest of the support comes next")]
 
 // As much of PostgreSQL's protocol as makes a database.
 #[path = "../support/postgres.rs"]

@@ -15,6 +15,7 @@ pub(crate) use place::Place;
 pub(crate) use sender::Sender;
 pub(crate) use server::Server;
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -37,6 +38,12 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
         assert!(Instant::now() < deadline, "this did not come: {what}");
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Says past the test harness, which would keep it to itself, that a test could not run here. `.ci/test`
+/// counts these lines.
+pub(crate) fn say_skipped(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "\nskipped  {test}: {reason}");
 }
 
 /// A number from 0 to below `end`.

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,6 +46,11 @@ impl Place {
         Self { folder, database, files: AtomicU32::new(0) }
     }
 
+    /// Where the files are: the database, the master key, the logs of the servers.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The database, when it is PostgreSQL's.
     pub(crate) const fn database(&self) -> Option<&Database> {
         self.database.as_ref()
@@ -58,7 +63,14 @@ impl Place {
 
     /// The program, with the settings of this place and no others.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_restante"));
+        self.command_under(&[])
+    }
+
+    /// The same, run by another program that gets it as its last argument, as `strace -f` does.
+    pub(crate) fn command_under(&self, wrapper: &[&str]) -> Command {
+        let mut words = wrapper.iter().copied().chain([env!("CARGO_BIN_EXE_restante")]);
+        let mut command = Command::new(words.next().expect("the program at least"));
+        command.args(words);
         for (name, _) in
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RESTANTE_"))
         {

@@ -25,7 +25,8 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(provider: &str, options: &Map<String, Value>, secret: String, made: &Value) -> Self {
+    /// One for an endpoint that was made with these options and this secret.
+    pub(crate) fn new(provider: &str, options: &Map<String, Value>, secret: String, made: &Value) -> Self {
         let provider = Catalogue::builtin().get(provider).expect("a provider of the catalogue");
         let scheme = Scheme::compile(provider, options).expect("options that fit");
         let text = |name: &str| made[name].as_str().expect(name).to_owned();

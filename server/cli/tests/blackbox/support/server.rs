@@ -28,9 +28,14 @@ impl Server {
 
     /// Starts one with variables of its own, such as `RESTANTE_FAILPOINT`.
     pub(crate) async fn start_with(place: &Place, variables: &[(&str, &str)]) -> Self {
+        Self::start_under(place, &[], variables).await
+    }
+
+    /// The same, run by another program that hands its process over to it.
+    pub(crate) async fn start_under(place: &Place, wrapper: &[&str], variables: &[(&str, &str)]) -> Self {
         let log = place.file("server.log");
         let file = File::create(&log).expect("a log");
-        let mut command = place.command();
+        let mut command = place.command_under(wrapper);
         // The system chooses a free port, which the log tells.
         command.env("RESTANTE_LISTEN", "127.0.0.1:0").env("RESTANTE_PUBLIC_URL", PUBLIC_URL);
         command.envs(variables.iter().copied());
@@ -90,10 +95,20 @@ impl Server {
         self.end();
     }
 
+    /// The id of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal, such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process().to_string()).status();
+        assert!(sent.expect("kill starts").success(), "the server is there");
+    }
+
     /// SIGTERM; returns at once.
     pub(crate) fn terminate(&self) {
-        let sent = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status();
-        assert!(sent.expect("kill starts").success(), "the server is there");
+        self.signal("TERM");
     }
 
     /// Waits for its end.
