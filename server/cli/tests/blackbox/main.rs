@@ -19,4 +19,6 @@ mod postgres;
 #[macro_use]
 mod support;
 
+mod disk_errors;
+mod disk_full;
 mod stories;
