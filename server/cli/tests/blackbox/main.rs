@@ -21,4 +21,5 @@ mod support;
 
 mod disk_errors;
 mod disk_full;
+mod postgres_outage;
 mod stories;

@@ -5,6 +5,7 @@ mod api;
 mod gate;
 mod http;
 mod place;
+pub(crate) mod proxy;
 pub(crate) mod sender;
 mod server;
 
