@@ -19,6 +19,7 @@ mod postgres;
 #[macro_use]
 mod support;
 
+mod at_rest;
 mod disk_errors;
 mod disk_full;
 mod postgres_outage;
