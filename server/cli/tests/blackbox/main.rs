@@ -20,7 +20,10 @@ mod postgres;
 mod support;
 
 mod at_rest;
+mod bad_requests;
+mod bad_signatures;
 mod disk_errors;
 mod disk_full;
+mod odd_deliveries;
 mod postgres_outage;
 mod stories;

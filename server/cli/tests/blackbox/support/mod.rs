@@ -6,6 +6,7 @@ mod gate;
 mod http;
 mod place;
 pub(crate) mod proxy;
+pub(crate) mod raw;
 pub(crate) mod sender;
 mod server;
 
