@@ -22,6 +22,7 @@ mod support;
 mod at_rest;
 mod bad_requests;
 mod bad_signatures;
+mod clocks;
 mod disk_errors;
 mod disk_full;
 mod odd_deliveries;
