@@ -24,6 +24,7 @@ mod report;
 mod requests;
 mod restante;
 mod settings;
+mod slow_disk;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -116,10 +117,20 @@ fn run(settings: &Settings) -> Result<bool> {
 }
 
 fn measure(settings: &Settings, work_dir: &Path) -> Result<Results> {
+    let flush_extra = Duration::from_micros(settings.flush_extra_microseconds);
+    if !flush_extra.is_zero() {
+        slow_disk::slow_down(work_dir, flush_extra)?;
+    }
     // Dropped last: the servers hold connections to it.
     let postgres = Postgres::start(work_dir, contender::free_port()?)?;
     let mut results =
         Results { machine: machine::describe(work_dir, &postgres.describe()?)?, ..Results::default() };
+    if !flush_extra.is_zero() {
+        results.machine.push(format!(
+            "- each flush of the measured programs takes {} ms longer than that",
+            flush_extra.as_secs_f64() * 1e3
+        ));
+    }
     let mut contenders = Vec::new();
     for engine in engines(settings) {
         for kind in settings.contenders.iter().filter(|kind| !kind.is_handwritten()) {

@@ -1,6 +1,7 @@
 //! The processes of a run: started with their output in a file, stopped when the run ends or is interrupted, and
 //! asked what processor time and memory they took.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
@@ -23,6 +24,13 @@ const STOP_WITHIN: Duration = Duration::from_secs(15);
 /// What must be stopped when a person interrupts the run.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Variables that every process gets.
+static VARIABLES: Mutex<Vec<(&'static str, OsString)>> = Mutex::new(Vec::new());
+
+/// Sets a variable for every process that is started from here on.
+pub(crate) fn set_for_all(name: &'static str, value: &OsStr) {
+    VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).push((name, value.to_owned()));
+}
 
 /// A process of this run; stopped when it is dropped.
 pub(crate) struct Process {
@@ -36,6 +44,7 @@ impl Process {
     pub(crate) fn start(name: &str, command: &mut Command, log: &Path) -> Result<Self> {
         let file = File::create(log).could_not(format!("write {}", log.display()))?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        command.envs(VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
         let child = command.spawn().could_not(format!("start {name} ({:?})", command.get_program()))?;
         running().push(child.id());
         Ok(Self { name: name.to_owned(), child, stop_signal: "-TERM" })

@@ -30,6 +30,9 @@ pub(crate) struct Settings {
     /// How often a round is run again when other programs on the machine disturbed it.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=20))]
     pub(crate) repeat_disturbed: u32,
+    /// Let each flush to the disk take this much longer, as on a disk over a network. Needs a C compiler.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=100_000))]
+    pub(crate) flush_extra_microseconds: u64,
     /// Leave out claim and ack.
     #[arg(long)]
     pub(crate) no_pull: bool,
