@@ -1,7 +1,7 @@
 //! Figures that are kept as counters, so that no answer counts rows of a table that grows.
 //!
 //! A counter belongs to a subject (an endpoint or a consumer) and a metric, and is kept by the minute
-//! and by the hour; what is "now" (handoffs by state) is kept once. Each process writes a shard of its
+//! and by the hour; what is "now" (handoffs by state) is kept once. Each process writes shards of its
 //! own, so that two nodes seldom wait for one row.
 
 use std::collections::BTreeMap;
@@ -17,8 +17,32 @@ use crate::engine::{Batch, Conn, StoreError};
 const GRAINS: [(i64, i64); 2] = [(1, 60_000_000), (2, 3_600_000_000)];
 /// The grain of what is now.
 pub(crate) const GRAIN_NOW: i64 = 0;
-/// Shards that processes spread over.
-const SHARDS: i64 = 16;
+/// Shards that processes and their lanes spread over.
+const SHARDS: i64 = 64;
+
+/// Who writes counters within this process. Two lanes that wrote the same rows would each hold the
+/// other up for the length of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// A committer of deliveries, by its number from 0; there are at most [`COMMITTERS_MAX`].
+    Committer(u8),
+    /// Every other write.
+    Other,
+}
+
+/// Committers of one process.
+pub(crate) const COMMITTERS_MAX: u8 = 3;
+
+impl Lane {
+    fn shard(self) -> i64 {
+        let number = match self {
+            Self::Committer(number) => number.min(COMMITTERS_MAX - 1),
+            Self::Other => COMMITTERS_MAX,
+        };
+        let lanes = i64::from(COMMITTERS_MAX) + 1;
+        (i64::from(std::process::id()) * lanes + i64::from(number)) % SHARDS
+    }
+}
 
 /// Changes to counters that one transaction writes together.
 #[derive(Debug, Default)]
@@ -41,12 +65,12 @@ impl Tally {
     }
 
     /// Writes the changes, in the order of the key, so that two nodes can't lock each other out.
-    pub(crate) async fn write(self, conn: &mut Conn<'_>) -> Result<(), StoreError> {
+    pub(crate) async fn write(self, conn: &mut Conn<'_>, lane: Lane) -> Result<(), StoreError> {
         let rows: Vec<_> = self.changes.into_iter().filter(|(_, by)| *by != 0).collect();
         if rows.is_empty() {
             return Ok(());
         }
-        let shard = i64::from(std::process::id()) % SHARDS;
+        let shard = lane.shard();
         let batch = Batch::new()
             .uuids(rows.iter().map(|(key, _)| key.0))
             .ints(rows.iter().map(|(key, _)| key.1))
@@ -63,9 +87,10 @@ statements! {
     // Differs in how rows come in.
     /// Adds to counters.
     ROLLUPS_ADD =
-        sqlite "INSERT INTO rollups (tenant_id, grain, at, subject, metric, shard, count)
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO rollups (tenant_id, grain, at, subject, metric, shard, count)
             SELECT unhex(r.value->>0), r.value->>1, r.value->>2, unhex(r.value->>3), r.value->>4, r.value->>5, r.value->>6
-            FROM json_each($1) AS r WHERE true
+            FROM r WHERE true
             ON CONFLICT (tenant_id, grain, at, subject, metric, shard) DO UPDATE SET count = rollups.count + excluded.count"
         postgres "INSERT INTO rollups (tenant_id, grain, at, subject, metric, shard, count)
             SELECT * FROM UNNEST($1::uuid[], $2::bigint[], $3::bigint[], $4::uuid[], $5::text[], $6::bigint[], $7::bigint[])

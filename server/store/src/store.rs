@@ -7,20 +7,17 @@ use std::time::Duration;
 
 use restante_core::id::ConsumerId;
 use restante_core::time::{Clock, Timestamp};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::announce::Announcer;
 use crate::benching::{self, Commits};
 use crate::deliveries::{Committed, Delivery};
 use crate::engine::{Conn, Engine, Held, Options, Pools, StoreError};
-use crate::group::{self, Job, Work};
+use crate::group::{self, Job, Queues, Work};
 
 /// A future that borrows the connection it works on.
 pub type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
-/// Records that may wait for the committer. As many as connections are allowed, or useful work
-/// would be refused while the committer is idle.
-const QUEUE_RECORDS: usize = 4_096;
 /// How long a record waits for a place in a full queue before its sender is told to come back.
 const QUEUE_WAIT_MAX: Duration = Duration::from_millis(250);
 /// How long an operation other than a delivery may wait for its turn and its commit.
@@ -37,7 +34,7 @@ pub struct Store {
 
 struct Inner {
     pools: Pools,
-    queue: mpsc::Sender<Work>,
+    queues: Queues,
     /// The time that statements see in place of the database's own; only tests set it.
     clock: Option<Arc<dyn Clock>>,
     fatal: watch::Receiver<Option<String>>,
@@ -51,7 +48,7 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the database, brings its schema up to date, and starts the committer.
+    /// Opens the database, brings its schema up to date, and starts the committers.
     ///
     /// # Errors
     /// When the database can't be reached, is too old, does not write durably, or was made by a
@@ -69,14 +66,13 @@ impl Store {
         clock: Option<Arc<dyn Clock>>,
     ) -> Result<Self, StoreError> {
         let pools = Pools::open(options).await?;
-        let (queue, waiting) = mpsc::channel(QUEUE_RECORDS);
         let (fatal_sender, fatal) = watch::channel(None);
-        group::start(&pools, waiting, clock.clone(), fatal_sender).await?;
+        let queues = group::start(&pools, clock.clone(), fatal_sender).await?;
         let announcer = match &pools {
             Pools::Sqlite { .. } => Announcer::silent(),
             Pools::Postgres { pool } => Announcer::start(pool.clone()),
         };
-        Ok(Self { inner: Arc::new(Inner { pools, queue, clock, fatal, announcer }) })
+        Ok(Self { inner: Arc::new(Inner { pools, queues, clock, fatal, announcer }) })
     }
 
     /// Which database this is.
@@ -104,7 +100,7 @@ impl Store {
 
     /// Records that wait for the committer now.
     pub fn queue_depth(&self) -> usize {
-        self.inner.queue.max_capacity() - self.inner.queue.capacity()
+        self.inner.queues.depth()
     }
 
     /// Commits a verified request: its receipts, its payload and its handoffs, durably and together.
@@ -119,7 +115,8 @@ impl Store {
             return Ok(Committed::as_if(&delivery));
         }
         let (answer, answered) = oneshot::channel();
-        let permit = tokio::time::timeout(QUEUE_WAIT_MAX, self.inner.queue.reserve())
+        let queue = self.inner.queues.of(&delivery).ok_or_else(stopped)?;
+        let permit = tokio::time::timeout(QUEUE_WAIT_MAX, queue.reserve())
             .await
             .map_err(|_| StoreError::Unavailable {
                 statement: "queue",
@@ -161,7 +158,8 @@ impl Store {
         match &self.inner.pools {
             Pools::Sqlite { .. } => {
                 let (job, answered) = Job::boxed(work);
-                tokio::time::timeout(WRITE_WAIT_MAX, self.inner.queue.send(Work::Write(job)))
+                let queue = self.inner.queues.first().ok_or_else(stopped)?;
+                tokio::time::timeout(WRITE_WAIT_MAX, queue.send(Work::Write(job)))
                     .await
                     .map_err(|_| StoreError::Unavailable {
                         statement: "queue",
@@ -212,12 +210,9 @@ impl Store {
         }
     }
 
-    /// Ends the committer after what is queued, and closes the connections.
+    /// Ends the committers after what is queued, and closes the connections.
     pub async fn close(self) {
-        let (done, ended) = oneshot::channel();
-        if self.inner.queue.send(Work::Stop(done)).await.is_ok() {
-            let _ = ended.await;
-        }
+        self.inner.queues.stop().await;
         let closed = async {
             match &self.inner.pools {
                 Pools::Sqlite { readers, .. } => readers.close().await,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::sql;
 use crate::deliveries::HANDOFFS_INSERT;
 use crate::engine::{Batch, Conn, Row, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// Receipts that one step looks at.
 const STEP_RECEIPTS: u32 = 500;
@@ -159,6 +159,6 @@ async fn hand_off(
         let state = State::from_code(row.int("state")?).ok_or_else(|| row.broken("state"))?;
         tally.shift(tenant, consumer.0, state.as_str(), 1);
     }
-    tally.write(conn).await?;
+    tally.write(conn, Lane::Other).await?;
     Ok(made.len() as u64)
 }

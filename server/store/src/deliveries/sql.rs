@@ -26,7 +26,8 @@ statements! {
 
     /// Which of the given bodies came before under an id that the signature doesn't cover.
     REPEATED_BODIES =
-        sqlite "SELECT r.value->>0 AS n FROM json_each($1) AS r CROSS JOIN receipts AS x
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            SELECT r.value->>0 AS n FROM r CROSS JOIN receipts AS x
             ON x.tenant_id = unhex(r.value->>1) AND x.endpoint_id = unhex(r.value->>2)
             AND x.body_mac = substr($2, r.value->>3, r.value->>4) AND x.id_unsigned GROUP BY n"
         postgres "SELECT r.n FROM UNNEST($1::bigint[], $2::uuid[], $3::uuid[], $4::bytea[]) AS r (n, tenant_id, endpoint_id, body_mac)
@@ -35,7 +36,8 @@ statements! {
 
     /// Claims the keys. What comes back was first.
     RECEIPTS_INSERT =
-        sqlite "INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
             api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
             slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
             weak, reason, payload_state)
@@ -44,7 +46,7 @@ statements! {
             r.value->>13, r.value->>14, unhex(r.value->>15), unhex(r.value->>16), r.value->>17, r.value->>18,
             r.value->>19, r.value->>20, substr($2, r.value->>21, r.value->>22), substr($2, r.value->>23, r.value->>24),
             r.value->>25, r.value->>26, r.value->>27, r.value->>28, r.value->>29, 'stored'
-            FROM json_each($1) AS r WHERE true ON CONFLICT DO NOTHING RETURNING id"
+            FROM r WHERE true ON CONFLICT DO NOTHING RETURNING id"
         postgres "INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
             api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
             slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
@@ -57,8 +59,9 @@ statements! {
 
     /// Who holds the keys that were taken. CROSS JOIN, or SQLite would scan the table.
     RECEIPTS_HOLDING =
-        sqlite "SELECT r.value->>0 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
-            FROM json_each($1) AS r CROSS JOIN receipts AS x
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            SELECT r.value->>0 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
+            FROM r CROSS JOIN receipts AS x
             ON x.tenant_id = unhex(r.value->>1) AND x.event_key = r.value->>2 AND x.provider = r.value->>3
             AND x.scope = r.value->>4"
         postgres "SELECT r.n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
@@ -68,26 +71,29 @@ statements! {
 
     /// Keeps the sealed requests.
     PAYLOADS_INSERT =
-        sqlite "INSERT INTO payloads (tenant_id, id, received_at, headers_sealed, body_sealed, decoded_sealed)
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO payloads (tenant_id, id, received_at, headers_sealed, body_sealed, decoded_sealed)
             SELECT unhex(r.value->>0), unhex(r.value->>1), r.value->>2, substr($2, r.value->>3, r.value->>4),
-            substr($2, r.value->>5, r.value->>6), substr($2, r.value->>7, r.value->>8) FROM json_each($1) AS r"
+            substr($2, r.value->>5, r.value->>6), substr($2, r.value->>7, r.value->>8) FROM r"
         postgres "INSERT INTO payloads (tenant_id, id, received_at, headers_sealed, body_sealed, decoded_sealed)
             SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[])";
 
     /// Hands receipts to consumers, once each. What comes back is new.
     HANDOFFS_INSERT =
-        sqlite "INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
             SELECT unhex(r.value->>0), unhex(r.value->>1), unhex(r.value->>2), r.value->>3, r.value->>4
-            FROM json_each($1) AS r WHERE true ON CONFLICT DO NOTHING RETURNING tenant_id, consumer_id, state"
+            FROM r WHERE true ON CONFLICT DO NOTHING RETURNING tenant_id, consumer_id, state"
         postgres "INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
             SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[])
             ON CONFLICT DO NOTHING RETURNING tenant_id, consumer_id, state";
 
     /// Counts repeated deliveries on their receipts.
     RECEIPTS_COUNT_REPEATS =
-        sqlite "UPDATE receipts AS x SET deliveries = x.deliveries + (r.value->>2), variants = x.variants + (r.value->>3),
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            UPDATE receipts AS x SET deliveries = x.deliveries + (r.value->>2), variants = x.variants + (r.value->>3),
             diverged = max(x.diverged, r.value->>4)
-            FROM json_each($1) AS r WHERE x.tenant_id = unhex(r.value->>0) AND x.id = unhex(r.value->>1)"
+            FROM r WHERE x.tenant_id = unhex(r.value->>0) AND x.id = unhex(r.value->>1)"
         postgres "UPDATE receipts AS x SET deliveries = x.deliveries + r.deliveries, variants = x.variants + r.variants,
             diverged = x.diverged OR r.diverged
             FROM UNNEST($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::boolean[])
@@ -95,9 +101,10 @@ statements! {
 
     /// Logs repeated deliveries one by one.
     DELIVERIES_INSERT =
-        sqlite "INSERT INTO deliveries (tenant_id, receipt_id, id, endpoint_id, received_at, outcome, origin, same_body, secret_id, request_id)
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO deliveries (tenant_id, receipt_id, id, endpoint_id, received_at, outcome, origin, same_body, secret_id, request_id)
             SELECT unhex(r.value->>0), unhex(r.value->>1), unhex(r.value->>2), unhex(r.value->>3), r.value->>4, 'duplicate',
-            r.value->>5, r.value->>6, unhex(r.value->>7), r.value->>8 FROM json_each($1) AS r"
+            r.value->>5, r.value->>6, unhex(r.value->>7), r.value->>8 FROM r"
         postgres "INSERT INTO deliveries (tenant_id, receipt_id, id, endpoint_id, received_at, outcome, origin, same_body, secret_id, request_id)
             SELECT r.tenant_id, r.receipt_id, r.id, r.endpoint_id, r.received_at, 'duplicate', r.origin, r.same_body,
             r.secret_id, r.request_id

@@ -15,15 +15,16 @@ use uuid::Uuid;
 use super::record::{Committed, CommittedReceipt, Delivery, NewReceipt};
 use super::sql;
 use crate::engine::{Batch, Conn, Row, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// Writes groups. Holds what it last read of the tenants' consumers, with the version it had then.
 ///
 /// A delivery was verified and identified by what was known of its endpoint up to some seconds before.
 /// The same version tells whether that still holds: when it is another one the endpoint's own revision is
 /// compared, and a delivery whose endpoint has changed is left out, for its caller to judge it anew.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Writer {
+    lane: Lane,
     consumers: HashMap<TenantId, Consumers>,
 }
 
@@ -57,6 +58,10 @@ struct Holder {
 }
 
 impl Writer {
+    pub(crate) fn new(lane: Lane) -> Self {
+        Self { lane, consumers: HashMap::new() }
+    }
+
     /// Writes the group and tells what became of each delivery; `None` where its endpoint has changed since
     /// it was verified, so that nothing of it was written. Nothing is durable before COMMIT.
     pub(crate) async fn write(
@@ -121,7 +126,7 @@ impl Writer {
         for delivery in group {
             tally.count(delivery.tenant, delivery.endpoint.0, "deliveries", delivery.received_at, 1);
         }
-        tally.write(conn).await?;
+        tally.write(conn, self.lane).await?;
         Ok(outcome)
     }
 

@@ -1,4 +1,4 @@
-//! Group commit: one committer takes whatever waits, writes it in one transaction, and answers each
+//! Group commit: a committer takes whatever waits, writes it in one transaction, and answers each
 //! after COMMIT. It does not linger for more: what arrives during one commit makes the next group.
 //!
 //! A record that the database refuses must not cost its neighbours: a group that fails is done again
@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod postgres;
+mod queue;
 mod sqlite;
 mod statistics;
 
@@ -18,8 +19,10 @@ use crate::benching::{self, Commits};
 use crate::deliveries::{Committed, Delivery, Writer};
 use crate::engine::{Conn, Pools, StoreError};
 use crate::failpoint;
+use crate::rollups::Lane;
 use crate::store::BoxFuture;
 use postgres::PostgresCommitter;
+pub(crate) use queue::Queues;
 use sqlite::SqliteCommitter;
 
 /// Records of one transaction.
@@ -90,24 +93,45 @@ where
     }
 }
 
-/// Starts the committer of an engine.
+/// Committers on PostgreSQL: while one waits for the disk, the other writes. A third gained nothing.
+const POSTGRES_COMMITTERS: u8 = 2;
+
+/// Starts the committers of an engine and gives the ways to them. SQLite has one, as it has one writer.
 pub(crate) async fn start(
     pools: &Pools,
-    waiting: mpsc::Receiver<Work>,
     clock: Option<Arc<dyn Clock>>,
     fatal: watch::Sender<Option<String>>,
-) -> Result<(), StoreError> {
+) -> Result<Queues, StoreError> {
     match pools {
         Pools::Sqlite { writer, .. } => {
-            let engine = SqliteCommitter::open(writer, fatal).await?;
-            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine }.run());
+            let (queues, waiting) = Queues::new(1);
+            for waiting in waiting {
+                let engine = SqliteCommitter::open(writer, fatal.clone()).await?;
+                let writer = Writer::new(Lane::Committer(0));
+                run(Committer { waiting, clock: clock.clone(), writer, engine }, fatal.clone());
+            }
+            Ok(queues)
         }
         Pools::Postgres { pool } => {
-            let engine = PostgresCommitter::new(pool.clone(), fatal);
-            tokio::spawn(Committer { waiting, clock, writer: Writer::default(), engine }.run());
+            let (queues, waiting) = Queues::new(POSTGRES_COMMITTERS);
+            for (number, waiting) in (0..).zip(waiting) {
+                let engine = PostgresCommitter::new(pool.clone());
+                let writer = Writer::new(Lane::Committer(number));
+                run(Committer { waiting, clock: clock.clone(), writer, engine }, fatal.clone());
+            }
+            Ok(queues)
         }
     }
-    Ok(())
+}
+
+/// Runs a committer to its end. One that fails takes the process down: what waits for it would
+/// otherwise be refused for ever.
+fn run<E: Transactions + 'static>(committer: Committer<E>, fatal: watch::Sender<Option<String>>) {
+    tokio::spawn(async move {
+        if tokio::spawn(committer.run()).await.is_err() {
+            fatal.send_replace(Some("a committer has failed".to_owned()));
+        }
+    });
 }
 
 /// A group on its way through one transaction.

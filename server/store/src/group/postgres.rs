@@ -1,7 +1,6 @@
 //! The committer's transactions on PostgreSQL.
 
 use sqlx::PgPool;
-use tokio::sync::watch;
 
 use super::Transactions;
 use super::statistics::Growth;
@@ -13,14 +12,11 @@ pub(super) struct PostgresCommitter {
     pool: PgPool,
     connection: Option<Held>,
     growth: Growth,
-    /// Nothing is sent: PostgreSQL stops by itself when its disk fails. Dropped, it says that the
-    /// committer is gone.
-    _fatal: watch::Sender<Option<String>>,
 }
 
 impl PostgresCommitter {
-    pub(super) fn new(pool: PgPool, fatal: watch::Sender<Option<String>>) -> Self {
-        Self { growth: Growth::new(pool.clone()), pool, connection: None, _fatal: fatal }
+    pub(super) fn new(pool: PgPool) -> Self {
+        Self { growth: Growth::new(pool.clone()), pool, connection: None }
     }
 
     fn broken() -> StoreError {

@@ -10,7 +10,7 @@ use super::expire::{Expired, expire};
 use super::sql;
 use crate::consumers::{self, ConsumerRecord};
 use crate::engine::{Batch, Conn, Engine, Row, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -145,5 +145,5 @@ async fn lease(
     tally.shift(consumer.tenant, consumer.id.0, "pending", -count);
     tally.shift(consumer.tenant, consumer.id.0, "leased", count);
     tally.count(consumer.tenant, consumer.id.0, "attempts", now, count);
-    tally.write(conn).await
+    tally.write(conn, Lane::Other).await
 }

@@ -7,7 +7,7 @@ use restante_core::time::Timestamp;
 
 use super::sql;
 use crate::engine::{Batch, Conn, Row, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// A handoff as it stands, locked.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ pub(crate) async fn end(
             detail: "a handoff changed at this very moment".to_owned(),
         });
     }
-    tally.write(conn).await
+    tally.write(conn, Lane::Other).await
 }
 
 async fn keep_attempts(

@@ -8,7 +8,7 @@ use restante_core::problem::{Code, Problem};
 use super::sql;
 use crate::consumers::{self, endpoints_of_repeats};
 use crate::engine::{Conn, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// What a repair writes.
 #[derive(Debug, Clone)]
@@ -100,6 +100,6 @@ async fn hand_off(
         tally.shift(tenant, consumer.id.0, "pending", 1);
         wake.push(consumer.id);
     }
-    tally.write(conn).await?;
+    tally.write(conn, Lane::Other).await?;
     Ok(wake)
 }

@@ -12,7 +12,7 @@ use super::settle::{SETTLED, is_settled};
 use super::sql;
 use crate::consumers::{self, ConsumerRecord};
 use crate::engine::{Conn, Row, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// A replay to be made.
 #[derive(Debug, Clone)]
@@ -107,7 +107,7 @@ pub async fn replay(
         let values = values![tenant, new.id, new.receipt, named, now, new.actor, new.reason];
         conn.execute(&sql::REPLAY_INSERT, values).await?;
     }
-    tally.write(conn).await?;
+    tally.write(conn, Lane::Other).await?;
     Ok(pending)
 }
 

@@ -11,7 +11,7 @@ use super::record::HISTORY_MAX;
 use super::sql;
 use crate::consumers::ConsumerRecord;
 use crate::engine::{Conn, Row, StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// A settlement to be made.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ pub async fn settle(
     // What is settled as failed stays failed and waits for nobody: counted, so that the rest is known.
     let before = is_settled(&row)?;
     tally.shift(tenant, consumer.id.0, SETTLED, i64::from(state == State::Failed) - i64::from(before));
-    tally.write(conn).await?;
+    tally.write(conn, Lane::Other).await?;
     Ok(state)
 }
 

@@ -20,10 +20,11 @@ statements! {
     // Differs in the list.
     /// Gives handoffs their leases, all in one step.
     HANDOFFS_LEASE =
-        sqlite "UPDATE handoffs SET state = 1, attempt = r.value->>3, tries = tries + 1,
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            UPDATE handoffs SET state = 1, attempt = r.value->>3, tries = tries + 1,
             lease_hash = substr($2, r.value->>4, r.value->>5), claimed_at = r.value->>6,
             lease_expires_at = r.value->>7, handler_version = r.value->>8
-            FROM json_each($1) AS r
+            FROM r
             WHERE tenant_id = unhex(r.value->>0) AND consumer_id = unhex(r.value->>1) AND receipt_id = unhex(r.value->>2)"
         postgres "UPDATE handoffs AS h SET state = 1, attempt = r.attempt, tries = h.tries + 1,
             lease_hash = r.lease_hash, claimed_at = r.claimed_at, lease_expires_at = r.expires_at,
@@ -51,8 +52,9 @@ statements! {
     // Differs in the list and the lock. The list is in the order of receipts, and so are the locks.
     /// The handoffs that presented leases name.
     HANDOFFS_PRESENTED =
-        sqlite "SELECT h.receipt_id, h.state, h.attempt, h.tries, h.lease_hash, h.claimed_at, h.lease_expires_at, h.handler_version
-            FROM json_each($1) AS r CROSS JOIN handoffs AS h ON h.tenant_id = unhex(r.value->>0)
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            SELECT h.receipt_id, h.state, h.attempt, h.tries, h.lease_hash, h.claimed_at, h.lease_expires_at, h.handler_version
+            FROM r CROSS JOIN handoffs AS h ON h.tenant_id = unhex(r.value->>0)
             AND h.consumer_id = unhex(r.value->>1) AND h.receipt_id = unhex(r.value->>2)"
         postgres "SELECT h.receipt_id, h.state, h.attempt, h.tries, h.lease_hash, h.claimed_at, h.lease_expires_at, h.handler_version
             FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[]) AS r (tenant_id, consumer_id, receipt_id)
@@ -62,8 +64,9 @@ statements! {
     // Differs in the list.
     /// The ended attempts that presented leases name.
     ATTEMPTS_PRESENTED =
-        sqlite "SELECT a.receipt_id, a.attempt, a.lease_hash, a.outcome
-            FROM json_each($1) AS r CROSS JOIN attempts AS a ON a.tenant_id = unhex(r.value->>0)
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            SELECT a.receipt_id, a.attempt, a.lease_hash, a.outcome
+            FROM r CROSS JOIN attempts AS a ON a.tenant_id = unhex(r.value->>0)
             AND a.consumer_id = unhex(r.value->>1) AND a.receipt_id = unhex(r.value->>2) AND a.attempt = r.value->>3"
         postgres "SELECT a.receipt_id, a.attempt, a.lease_hash, a.outcome
             FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[]) AS r (tenant_id, consumer_id, receipt_id, attempt)
@@ -73,7 +76,8 @@ statements! {
     // Differs in the list.
     /// Makes leases run longer.
     LEASES_EXTEND =
-        sqlite "UPDATE handoffs SET lease_expires_at = r.value->>4 FROM json_each($1) AS r
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            UPDATE handoffs SET lease_expires_at = r.value->>4 FROM r
             WHERE tenant_id = unhex(r.value->>0) AND consumer_id = unhex(r.value->>1)
             AND receipt_id = unhex(r.value->>2) AND state = 1 AND attempt = r.value->>3"
         postgres "UPDATE handoffs AS h SET lease_expires_at = r.expires_at
@@ -85,11 +89,12 @@ statements! {
     // Differs in the list.
     /// Keeps how attempts ended.
     ATTEMPTS_INSERT =
-        sqlite "INSERT INTO attempts (tenant_id, consumer_id, receipt_id, attempt, lease_hash, claimed_at, ended_at,
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO attempts (tenant_id, consumer_id, receipt_id, attempt, lease_hash, claimed_at, ended_at,
             outcome, handler_version, remote_operation_id, note)
             SELECT unhex(r.value->>0), unhex(r.value->>1), unhex(r.value->>2), r.value->>3,
             substr($2, r.value->>4, r.value->>5), r.value->>6, r.value->>7, r.value->>8, r.value->>9, r.value->>10,
-            r.value->>11 FROM json_each($1) AS r"
+            r.value->>11 FROM r"
         postgres "INSERT INTO attempts (tenant_id, consumer_id, receipt_id, attempt, lease_hash, claimed_at, ended_at,
             outcome, handler_version, remote_operation_id, note)
             SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bytea[], $6::bigint[],
@@ -98,9 +103,10 @@ statements! {
     // Differs in the list.
     /// Ends leases, or moves what has none. One row changes for each in the list, or none may.
     HANDOFFS_END =
-        sqlite "UPDATE handoffs SET state = r.value->>5, due_at = coalesce(r.value->>6, due_at), lease_hash = NULL,
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            UPDATE handoffs SET state = r.value->>5, due_at = coalesce(r.value->>6, due_at), lease_hash = NULL,
             claimed_at = NULL, lease_expires_at = NULL, handler_version = NULL
-            FROM json_each($1) AS r
+            FROM r
             WHERE tenant_id = unhex(r.value->>0) AND consumer_id = unhex(r.value->>1)
             AND receipt_id = unhex(r.value->>2) AND state = r.value->>3 AND attempt = r.value->>4"
         postgres "UPDATE handoffs AS h SET state = r.state_after, due_at = coalesce(r.due_at, h.due_at), lease_hash = NULL,

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::Store;
 use crate::engine::sql::statements;
 use crate::engine::{StoreError, values};
-use crate::rollups::Tally;
+use crate::rollups::{Lane, Tally};
 
 /// Metric, minute and how often.
 pub type RefusalCounts = Vec<(String, Timestamp, i64)>;
@@ -48,7 +48,7 @@ impl Store {
                 for (metric, minute, count) in counts {
                     tally.count(tenant, endpoint.0, &metric, minute, count);
                 }
-                tally.write(conn).await?;
+                tally.write(conn, Lane::Other).await?;
                 if samples.is_empty() {
                     return Ok(());
                 }
