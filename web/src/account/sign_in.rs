@@ -1,12 +1,9 @@
 //! Signing in with address and password.
 
-use std::net::{IpAddr, Ipv4Addr};
-
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use http::header::SET_COOKIE;
 use http::{HeaderMap, StatusCode, Uri};
 use restante_app::context::ClientAddress;
 use restante_app::people::SignIn;
@@ -16,11 +13,12 @@ use restante_store::StoreError;
 use serde::Deserialize;
 use tower_sessions::Session as Cookie;
 
+use super::enter::{address_of, enter};
 use crate::fault::Fault;
 use crate::page::{Page, answer};
 use crate::parts::form::{Faults, first_step};
 use crate::parts::form_body::Form;
-use crate::parts::next::own_path;
+use crate::parts::next::{own_path, with_next};
 use crate::session::{self, OpenedAs};
 use crate::state::Web;
 
@@ -32,6 +30,7 @@ struct SignInPage {
     notice: Option<&'static str>,
     /// The right address, when the person came by one at which the session would be lost.
     opened_wrongly: Option<String>,
+    may_sign_up: bool,
     faults: Faults,
     status: StatusCode,
 }
@@ -62,6 +61,7 @@ pub(crate) async fn show(
     }
     let notice = match asked.said.as_deref() {
         Some("signed-out") => Some("You are signed out."),
+        Some("password-set") => Some("The password is set. Sign in with it."),
         _ => None,
     };
     Ok(answer(&SignInPage {
@@ -69,6 +69,7 @@ pub(crate) async fn show(
         next: next.map(str::to_owned),
         notice,
         opened_wrongly: opened_wrongly(&web, &headers, &uri),
+        may_sign_up: web.app.sign_up_is_open().await?,
         faults: Faults::default(),
         status: StatusCode::OK,
     }))
@@ -94,7 +95,7 @@ pub(crate) async fn submit(
     let asked = SignIn {
         email: typed.email.clone(),
         password: Secret::new(typed.password),
-        address: address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Extension(address)| address.0),
+        address: address_of(address),
         device: session::device_mark(&headers, &web.public),
     };
     let checked = match opened_wrongly {
@@ -111,6 +112,7 @@ pub(crate) async fn submit(
                 next: next.map(str::to_owned),
                 notice: None,
                 opened_wrongly,
+                may_sign_up: false,
                 faults: Faults::of(&problem, first_step),
                 // A 401 would have to name a scheme of HTTP that browsers ask for by themselves.
                 status: if status == StatusCode::UNAUTHORIZED { StatusCode::FORBIDDEN } else { status },
@@ -118,24 +120,15 @@ pub(crate) async fn submit(
         }
         Err(error) => return Err(error.into()),
     };
-    enter(&web, &cookie, &headers, accepted.user, next.unwrap_or("/")).await
+    if accepted.awaits_code {
+        let half = web.app.new_session(accepted.user, true, &session::device_name(&headers));
+        session::begin(&cookie, half).await?;
+        return Ok(Redirect::to(&with_next("/sign-in/code", next)).into_response());
+    }
+    enter(&web, &cookie, &headers, accepted.user, None, next.unwrap_or("/")).await
 }
 
-/// Signs somebody in who has shown all that they have to, and leads them on.
-async fn enter(
-    web: &Web,
-    cookie: &Cookie,
-    headers: &HeaderMap,
-    user: restante_core::id::UserId,
-    to: &str,
-) -> Result<Response, Fault> {
-    let mark = web.app.signed_in(user, session::device_mark(headers, &web.public)).await?;
-    session::begin(cookie, web.app.new_session(user, false, &session::device_name(headers))).await?;
-    let mut response = Redirect::to(to).into_response();
-    response.headers_mut().append(SET_COOKIE, session::remember_device(&web.public, &mark));
-    Ok(response)
-}
-
-fn opened_wrongly(web: &Web, headers: &HeaderMap, uri: &Uri) -> Option<String> {
+/// Where to go instead, when the person came by an address at which a session would be lost.
+pub(super) fn opened_wrongly(web: &Web, headers: &HeaderMap, uri: &Uri) -> Option<String> {
     (OpenedAs::read(headers, uri, &web.public) == OpenedAs::Wrongly).then(|| web.public.origin.clone())
 }

@@ -1,7 +1,12 @@
 //! Faults of a form: each stands beside its field and again in the summary at the top, which leads to
 //! the field.
 
+use std::fmt;
+
+use askama::filters::{Escaper as _, Html, HtmlSafe};
 use restante_core::problem::{FieldError, Problem};
+
+use super::icon::Icon;
 
 /// What is wrong with what was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +66,16 @@ impl Faults {
         self.fields.iter().find(|fault| fault.field == field).map(|fault| fault.detail.as_str())
     }
 
+    /// The attributes of a field's control when it has a fault.
+    pub(crate) fn mark(&self, field: &'static str) -> Mark {
+        Mark(self.get(field).map(|_| field))
+    }
+
+    /// What stands beside a field that has a fault.
+    pub(crate) fn beside(&self, field: &'static str) -> Beside<'_> {
+        Beside { field, detail: self.get(field) }
+    }
+
     /// The fault of the form as a whole.
     pub(crate) fn whole(&self) -> Option<&str> {
         self.whole.as_deref()
@@ -80,6 +95,41 @@ impl Faults {
         }
     }
 }
+
+/// The attributes of a control whose field has a fault; nothing for one that has none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(Option<&'static str>);
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            // The names of fields are ours.
+            Some(field) => write!(f, " aria-invalid=\"true\" aria-describedby=\"{field}-fault\""),
+            None => Ok(()),
+        }
+    }
+}
+
+impl HtmlSafe for Mark {}
+
+/// The fault of a field, beside it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    field: &'static str,
+    detail: Option<&'a str>,
+}
+
+impl fmt::Display for Beside<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(detail) = self.detail else { return Ok(()) };
+        let (field, icon) = (self.field, Icon::named("failures"));
+        write!(f, "<p class=\"fault\" id=\"{field}-fault\">{icon}<span>")?;
+        Html.write_escaped_str(&mut *f, detail)?;
+        f.write_str("</span></p>")
+    }
+}
+
+impl HtmlSafe for Beside<'_> {}
 
 /// The field of a pointer's first step: `/name` is `name`, `/secrets/0` is `secrets`.
 pub(crate) fn first_step(pointer: &str) -> Option<String> {
@@ -105,6 +155,16 @@ mod tests {
         assert_eq!(faults.whole(), Some("Odd."));
         assert_eq!(faults.fields().len(), 2);
         assert_eq!(faults.heading(), "Some fields need another look");
+    }
+
+    #[test]
+    fn what_stands_beside_a_field_is_text() {
+        let mut faults = Faults::default();
+        assert_eq!(format!("{}{}", faults.mark("name"), faults.beside("name")), "");
+        faults.add("name", "<b>&");
+        let shown = faults.beside("name").to_string();
+        assert!(shown.contains("&#60;b&#62;&#38;") && shown.contains("id=\"name-fault\""), "{shown}");
+        assert!(faults.mark("name").to_string().contains("aria-describedby=\"name-fault\""));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(crate) mod icon;
 pub(crate) mod link;
 pub(crate) mod moment;
 pub(crate) mod next;
+pub(crate) mod qr;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod shell;

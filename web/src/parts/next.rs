@@ -6,14 +6,22 @@ use url::form_urlencoded;
 /// Longer ones are not carried along.
 const NEXT_BYTES_MAX: usize = 1_000;
 
+/// A path of ours that leads on to the page that was wanted.
+pub(crate) fn with_next(path: &str, next: Option<&str>) -> String {
+    match next {
+        Some(next) => {
+            let escaped: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+            format!("{path}?next={escaped}")
+        }
+        None => path.to_owned(),
+    }
+}
+
 /// The sign-in that leads back to the page of this request. A form that was sent is not sent again.
 pub(crate) fn sign_in_path(method: &Method, uri: &Uri) -> String {
     let wanted = uri.path_and_query().map_or("/", |wanted| wanted.as_str());
     match own_path(wanted) {
-        Some(wanted) if method == Method::GET && wanted != "/" => {
-            let escaped: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
-            format!("/sign-in?next={escaped}")
-        }
+        Some(wanted) if method == Method::GET && wanted != "/" => with_next("/sign-in", Some(wanted)),
         _ => "/sign-in".to_owned(),
     }
 }

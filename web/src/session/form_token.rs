@@ -1,7 +1,7 @@
 //! The token that each form of a session carries, against forms that other sites put before the person.
 //! It stands in the field `csrf`, or for scripts in the header `X-CSRF-Token`.
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use http::HeaderMap;
 use restante_app::people::Session;
@@ -12,7 +12,7 @@ use url::form_urlencoded;
 /// The largest form: a payload of half a megabyte pasted into the try-out, with its escapes.
 pub(crate) const FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// The name of the field.
-const FIELD: &str = "csrf";
+pub(super) const FIELD: &str = "csrf";
 const HEADER: &str = "x-csrf-token";
 
 /// The token of a session, as forms carry it.
@@ -20,26 +20,34 @@ pub(super) fn token(session: &Session) -> String {
     hex::encode(session.csrf)
 }
 
+/// A request that carried the token, with the bytes of its form.
+pub(super) struct Checked {
+    pub(super) request: Request,
+    pub(super) form: Bytes,
+}
+
 /// Demands the token of a request, and gives the request back with its body whole.
 ///
 /// # Errors
 /// When it is missing or another session's, or the form is too large.
-pub(super) async fn check(request: Request, session: &Session) -> Result<Request, Problem> {
-    if let Some(found) = in_header(request.headers()) {
-        return if is(found.as_bytes(), session) { Ok(request) } else { Err(refused()) };
-    }
+pub(super) async fn check(request: Request, session: &Session) -> Result<Checked, Problem> {
     let (parts, body) = request.into_parts();
-    let bytes = to_bytes(body, FORM_BYTES_MAX).await.map_err(|_| {
+    let form = to_bytes(body, FORM_BYTES_MAX).await.map_err(|_| {
         Problem::new(
             Code::TooLarge,
             format!("A form may have {} MiB; this one has more, or broke off.", FORM_BYTES_MAX >> 20),
         )
     })?;
-    let found = form_urlencoded::parse(&bytes).find(|(name, _)| name == FIELD).map(|(_, value)| value);
-    if !found.is_some_and(|found| is(found.as_bytes(), session)) {
+    let found = match in_header(&parts.headers) {
+        Some(found) => is(found.as_bytes(), session),
+        None => form_urlencoded::parse(&form)
+            .find(|(name, _)| name == FIELD)
+            .is_some_and(|(_, found)| is(found.as_bytes(), session)),
+    };
+    if !found {
         return Err(refused());
     }
-    Ok(Request::from_parts(parts, Body::from(bytes)))
+    Ok(Checked { request: Request::from_parts(parts, Body::from(form.clone())), form })
 }
 
 fn in_header(headers: &HeaderMap) -> Option<&str> {

@@ -14,7 +14,7 @@ use restante_core::access::{self, Access, PAGE_ROUTES, Role, Route};
 use restante_core::problem::{Code, Problem};
 use tower_sessions::Session as Cookie;
 
-use super::{Person, form_token, kept, origin, store};
+use super::{Person, confirm, form_token, kept, origin, store};
 use crate::fault::Fault;
 use crate::page;
 use crate::parts::next::sign_in_path;
@@ -71,8 +71,15 @@ async fn admit(web: &Web, route: &'static Route, request: Request) -> Result<Req
         return Err(to_sign_in(&request));
     };
     allow(route.access, &who).map_err(Refusal::page)?;
-    let mut request =
-        if changes { form_token::check(request, &session).await.map_err(fault)? } else { request };
+    let (mut request, mut session) = (request, session);
+    if changes {
+        let checked = form_token::check(request, &session).await.map_err(fault)?;
+        request = checked.request;
+        if route.confirmed && !session.is_confirmed(web.app.clock.now()) {
+            let asked = confirm::Asked { who: &who, path: request.uri().path(), form: &checked.form };
+            session = confirm::demand(web, &cookie, session, asked).await?;
+        }
+    }
     if !request.headers().contains_key(LIVE) {
         note_use(web, &cookie, &session).await;
     }

@@ -2,6 +2,7 @@
 //! routes, and what handlers get of the person. What a session holds and how long it lives is decided in
 //! `restante_app::people`.
 
+mod confirm;
 mod cookie;
 mod device;
 mod form_token;

@@ -7,8 +7,9 @@ use std::ops::Deref;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use restante_app::By;
-use restante_app::people::{Here, Session, Standing, Who};
+use restante_app::people::{Actor, Here, Session, Standing, Who};
 use restante_core::access::Role;
+use restante_core::id::SessionId;
 use restante_core::problem::{Code, Problem};
 
 use super::form_token;
@@ -20,6 +21,8 @@ use crate::parts::shell::{Area, Notice, Shell, TenantName};
 pub(crate) struct Person {
     /// Their account and tenants, and their place in the tenant of the path if it names one.
     pub(crate) who: Who,
+    /// The session, as lists show it.
+    pub(crate) session: SessionId,
     /// What each form carries in its field `csrf`.
     pub(crate) csrf: String,
     /// The id of the request, for the audit log.
@@ -28,7 +31,12 @@ pub(crate) struct Person {
 
 impl Person {
     pub(super) fn new(who: Who, session: &Session, request_id: Option<String>) -> Self {
-        Self { who, csrf: form_token::token(session), request_id }
+        Self { who, session: session.id, csrf: form_token::token(session), request_id }
+    }
+
+    /// Who acts, for the verbs about people and the instance.
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::person(self.who.user, self.request_id.clone())
     }
 
     /// What surrounds a page of this area.

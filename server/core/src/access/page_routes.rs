@@ -28,7 +28,26 @@ pub const PAGE_ROUTES: &[Route] = &[
     // Coming and going.
     public("GET", "/sign-in"),
     public("POST", "/sign-in"),
+    public("GET", "/sign-in/code"),
+    public("POST", "/sign-in/code"),
+    public("GET", "/sign-up"),
+    public("POST", "/sign-up"),
     signed_in("POST", "/sign-out"),
+    // One-time links. The path itself is the credential.
+    public("GET", "/set-up/{link}"),
+    public("POST", "/set-up/{link}"),
+    public("GET", "/links/{link}"),
+    public("POST", "/links/{link}"),
+    // The own account.
+    signed_in("GET", "/account"),
+    signed_in("POST", "/account/password"),
+    signed_in("GET", "/account/second-factor"),
+    signed_in("POST", "/account/second-factor").confirmed(),
+    signed_in("POST", "/account/second-factor/enable"),
+    signed_in("POST", "/account/second-factor/remove").confirmed(),
+    signed_in("POST", "/account/second-factor/recovery-codes").confirmed(),
+    signed_in("POST", "/account/sessions/end-others"),
+    signed_in("POST", "/account/sessions/{id}/end"),
     // A tenant.
     tenant("GET", "/t/{slug}", EventsRead),
     tenant("POST", "/t/{slug}/enter", EventsRead),

@@ -28,11 +28,18 @@ pub struct Route {
     pub path: &'static str,
     /// What it asks of its caller.
     pub access: Access,
+    /// Whether the person has to have shown within the last minutes that it is still them.
+    pub confirmed: bool,
 }
 
 impl Route {
     pub(super) const fn new(method: &'static str, path: &'static str, access: Access) -> Self {
-        Self { method, path, access }
+        Self { method, path, access, confirmed: false }
+    }
+
+    /// The same route for a person who has just shown that it is them.
+    pub(super) const fn confirmed(self) -> Self {
+        Self { confirmed: true, ..self }
     }
 }
 
@@ -68,10 +75,14 @@ mod tests {
         }
         for route in API_ROUTES {
             assert!(matches!(route.access, Access::Public | Access::Key(_)), "{}", route.path);
+            assert!(!route.confirmed, "{}: a key can't be asked", route.path);
         }
         for route in PAGE_ROUTES {
             assert!(!matches!(route.access, Access::Key(_)), "{}", route.path);
             assert!(matches!(route.method, "GET" | "POST"), "{}: forms know no more", route.path);
+            // Somebody who is asked for their password has typed a form before, and it goes on with it.
+            assert!(!route.confirmed || route.method == "POST", "{}", route.path);
+            assert!(!route.confirmed || route.access != Access::Public, "{}", route.path);
         }
     }
 
