@@ -3,6 +3,7 @@
 //! A verb takes the tenant (or who acts), what is asked, and answers with a value or a `Problem`. HTTP,
 //! pages and the command line are thin layers over these; databases are behind `store`.
 
+mod actors;
 pub mod administration;
 pub mod api_keys;
 pub mod authenticate;
@@ -26,6 +27,7 @@ pub mod receive;
 pub mod refusals;
 mod repair;
 pub mod replay;
+mod replay_many;
 pub mod settings;
 pub mod stats;
 pub mod sweep;
@@ -37,6 +39,7 @@ pub mod wakeups;
 
 pub use by::By;
 pub use idempotency::{Made, Repeat};
+pub use replay_many::ReplayedMany;
 
 use std::sync::Arc;
 

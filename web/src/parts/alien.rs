@@ -28,19 +28,26 @@ impl Alien {
 impl fmt::Display for Alien {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("<bdi class=\"alien\">")?;
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                c if is_hidden(c) => write!(f, "<span class=\"unseen\">U+{:04X}</span>", u32::from(c))?,
-                c => f.write_char(c)?,
-            }
-        }
+        write_text(f, &self.0)?;
         f.write_str("</bdi>")
     }
+}
+
+/// Writes a text as text: escaped, and with what is hidden made visible. A tab stays.
+pub(crate) fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    for c in text.chars() {
+        match c {
+            '&' => f.write_str("&amp;")?,
+            '<' => f.write_str("&lt;")?,
+            '>' => f.write_str("&gt;")?,
+            '"' => f.write_str("&quot;")?,
+            '\'' => f.write_str("&#39;")?,
+            '\t' => f.write_char('\t')?,
+            c if is_hidden(c) => write!(f, "<span class=\"unseen\">U+{:04X}</span>", u32::from(c))?,
+            c => f.write_char(c)?,
+        }
+    }
+    Ok(())
 }
 
 impl HtmlSafe for Alien {}

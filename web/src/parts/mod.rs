@@ -13,7 +13,9 @@ pub(crate) mod icon;
 pub(crate) mod link;
 pub(crate) mod moment;
 pub(crate) mod next;
+pub(crate) mod payload;
 pub(crate) mod qr;
+pub(crate) mod reasons;
 #[cfg(test)]
 pub(crate) mod samples;
 pub(crate) mod shell;

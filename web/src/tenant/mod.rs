@@ -1,7 +1,12 @@
 //! The pages of a tenant. A folder an area; their paths begin with the tenant's name.
 
+mod actors;
+mod choices;
 mod enter;
+mod events;
+mod frame;
 mod overview;
+mod replays;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -10,5 +15,9 @@ use crate::state::Web;
 
 /// The routes of a tenant.
 pub(crate) fn routes() -> Router<Web> {
-    Router::new().route("/t/{slug}", get(overview::show)).route("/t/{slug}/enter", post(enter::submit))
+    Router::new()
+        .route("/t/{slug}", get(overview::show))
+        .route("/t/{slug}/enter", post(enter::submit))
+        .merge(events::routes())
+        .merge(replays::routes())
 }

@@ -34,6 +34,16 @@ impl App {
         shown::endpoint(self, &keys, found.0, &found.1, self.clock.now())
     }
 
+    /// The names of the caller's endpoints, newest first, at most 1,000: for choices and for lists that
+    /// name endpoints, without opening anything that is sealed.
+    ///
+    /// # Errors
+    /// What the database ran into.
+    pub async fn endpoint_names(&self, by: &By) -> Result<Vec<(EndpointId, String)>, StoreError> {
+        let tenant = by.tenant();
+        self.store.read(move |conn| Box::pin(endpoints::names(conn, tenant))).await
+    }
+
     /// The newest endpoints of the caller's tenant, from the one before `before` on; at most `limit`.
     ///
     /// # Errors

@@ -5,16 +5,18 @@ mod content;
 mod detail;
 mod list;
 mod payload;
+mod reveal;
+mod standings;
 
 use bytes::Bytes;
 use restante_core::problem::Problem;
 use restante_core::request::HeaderList;
-use restante_store::events::Receipt;
-use restante_store::handoffs::ReplayRecord;
 
 pub use detail::{EventDetail, Variant};
 pub use list::{EventFilter, EventPage};
 pub use payload::{Payload, PayloadPart};
+pub use restante_store::events::{DeliveryRecord, PayloadState, Receipt};
+pub use restante_store::handoffs::{AttemptRecord, HandoffRecord, ReplayRecord, SettlementRecord, Standing};
 
 /// An event, with its bytes where they were asked for and are there.
 #[derive(Debug, Clone)]

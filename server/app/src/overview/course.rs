@@ -56,6 +56,11 @@ impl Slots {
         Shape { grain, since: Timestamp::from_micros(since), step, count }
     }
 
+    /// A window in which nothing came.
+    pub fn empty(window: Window, now: Timestamp) -> Self {
+        Self::new(Self::shape(window, now))
+    }
+
     pub(crate) fn new(shape: Shape) -> Self {
         let at = |place: usize| shape.since.micros().saturating_add(shape.step.saturating_mul(place as i64));
         let slots = (0..shape.count)

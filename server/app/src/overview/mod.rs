@@ -8,7 +8,7 @@ mod silence;
 mod tests;
 mod usual;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use restante_core::id::{ConsumerId, EndpointId};
 use restante_core::time::Timestamp;
@@ -113,11 +113,19 @@ pub struct ConsumerOverview {
     pub attempts: u64,
     /// When the oldest that waits was received.
     pub oldest: Option<Timestamp>,
+    /// Its age.
+    pub age_seconds: Option<u64>,
     /// How many wait in each range of ages and beyond; `None` where it was not looked at.
     pub ages: Option<Vec<AgeCount>>,
 }
 
 impl EndpointOverview {
+    /// Whether there are clearly more repeats than usual: half as many again, and two in a hundred.
+    pub fn repeats_are_unusual(&self) -> bool {
+        let share = self.repeat_share();
+        self.usual_repeats.is_some_and(|(_, high)| share > high * 1.5 && share > high + 0.02)
+    }
+
     /// The share of repeats among what was authentic; 0 when nothing came.
     pub fn repeat_share(&self) -> f64 {
         share(self.duplicates, self.accepted).unwrap_or(0.0)
@@ -189,8 +197,12 @@ impl Found {
     fn overview(mut self, window: Window, now: Timestamp, shape: course::Shape) -> Overview {
         let mut slots = Slots::new(shape);
         let mut totals: HashMap<Uuid, BTreeMap<&str, u64>> = HashMap::new();
+        // Consumers have counters of the same name; what came in is told by endpoints alone.
+        let known: HashSet<Uuid> = self.endpoints.iter().map(|endpoint| endpoint.id.0).collect();
         for counted in &self.fine {
-            slots.add(counted);
+            if known.contains(&counted.subject) {
+                slots.add(counted);
+            }
             *totals.entry(counted.subject).or_default().entry(&counted.metric).or_default() += counted.count;
         }
         let total = |subject: Uuid, metric: &str| {
@@ -238,6 +250,9 @@ impl Found {
                     uncertain: now_in("uncertain"),
                     attempts: total(consumer.id.0, "attempts"),
                     oldest: consumer.oldest,
+                    age_seconds: consumer
+                        .oldest
+                        .map(|oldest| u64::try_from(now.micros_since(oldest) / 1_000_000).unwrap_or(0)),
                     ages: self.ages.remove(&consumer.id),
                     id: consumer.id,
                     name: consumer.name,

@@ -68,6 +68,8 @@ both_engines!(what_somebody_settled_waits_for_nobody, |t| async {
     a.fail_all(&tenant.by, "default", "no paper").await;
     let failed = async || overview(&a, &tenant, Window::Hour).await.consumers[0].failed;
     assert_eq!(failed().await, 2);
+    // That the consumer failed is nothing that happened at the door.
+    assert_eq!(overview(&a, &tenant, Window::Hour).await.slots.total().failed, 0);
     let page = a.app.events(
         &tenant.by,
         crate::events::EventFilter { state: Some(State::Failed), ..Default::default() },

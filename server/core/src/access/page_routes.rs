@@ -2,7 +2,7 @@
 //! of a tenant has the tenant's name in its path, so that a link works for a colleague; whether the
 //! person belongs there is asked anew at each request.
 
-use super::Scope::{self, EventsRead};
+use super::Scope::{self, EventsRead, EventsReplay, PayloadsRead};
 use super::{Access, Route};
 
 const fn public(method: &'static str, path: &'static str) -> Route {
@@ -51,4 +51,14 @@ pub const PAGE_ROUTES: &[Route] = &[
     // A tenant.
     tenant("GET", "/t/{slug}", EventsRead),
     tenant("POST", "/t/{slug}/enter", EventsRead),
+    // Its events.
+    tenant("GET", "/t/{slug}/events", EventsRead),
+    tenant("GET", "/t/{slug}/events/newer", EventsRead),
+    tenant("GET", "/t/{slug}/events/{id}", EventsRead),
+    tenant("GET", "/t/{slug}/events/{id}/payload", PayloadsRead),
+    tenant("GET", "/t/{slug}/events/{id}/payload/download", PayloadsRead),
+    tenant("POST", "/t/{slug}/events/{id}/settle", EventsReplay),
+    tenant("POST", "/t/{slug}/events/{id}/repair", EventsReplay),
+    tenant("GET", "/t/{slug}/replays/new", EventsReplay),
+    tenant("POST", "/t/{slug}/replays", EventsReplay),
 ];

@@ -38,6 +38,9 @@ pub struct EndpointRow {
     pub updated_at: Timestamp,
 }
 
+/// Names that are given at once.
+const NAMES_MAX: u32 = 1_000;
+
 statements! {
     /// Makes an endpoint.
     ENDPOINT_INSERT = both
@@ -55,6 +58,10 @@ statements! {
         "SELECT id, name, provider, token_sealed, options, options_sealed, dedup_scope, max_body_bytes, enabled,
             created_at, updated_at FROM endpoints WHERE tenant_id = $1 AND id < $2 AND deleted_at IS NULL
             ORDER BY id DESC LIMIT $3";
+
+    /// The names of a tenant's endpoints, the newest first.
+    ENDPOINT_NAMES = both
+        "SELECT id, name FROM endpoints WHERE tenant_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2";
 
     /// Changes what can change of an endpoint.
     ENDPOINT_UPDATE = both
@@ -185,6 +192,15 @@ pub async fn delete(
     lookups::delete(conn, tenant, lookups::ENDPOINT, endpoint.0, &row.blob("token_hash")?).await?;
     secrets::delete_all(conn, tenant, endpoint).await?;
     Ok(true)
+}
+
+/// The names of a tenant's endpoints, the newest first, at most 1,000.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn names(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec<(EndpointId, String)>, StoreError> {
+    let rows = conn.fetch_all(&ENDPOINT_NAMES, values![tenant, NAMES_MAX]).await?;
+    rows.iter().map(|row| Ok((EndpointId(row.uuid("id")?), row.text("name")?))).collect()
 }
 
 /// Whether an endpoint holds an event, be it a tombstone.

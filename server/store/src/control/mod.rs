@@ -3,6 +3,7 @@
 //! and its audit row stand or fall together; each takes the tenant, which comes from the
 //! credential alone. Nothing here decides a rule, and nothing sees a secret in clear.
 
+pub mod actors;
 pub mod api_keys;
 pub mod audit;
 pub mod devices;
@@ -32,6 +33,7 @@ use crate::engine::Sql;
 #[cfg(test)]
 pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
     [
+        actors::ALL,
         api_keys::ALL,
         audit::ALL,
         devices::ALL,
