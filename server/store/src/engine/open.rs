@@ -151,6 +151,12 @@ async fn open_sqlite(path: &std::path::Path, beside_a_server: bool) -> Result<Po
     Ok(Pools::Sqlite { writer: Box::new(writer), readers, _guest: guest })
 }
 
+fn is_sqlite_sound(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    (next(), next(), next()) >= SQLITE_VERSION_MIN
+}
+
 async fn check_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let step = "check SQLite";
     let read = |text: &'static str| sqlx::query(text);
@@ -159,9 +165,7 @@ async fn check_sqlite(connection: &mut SqliteConnection) -> Result<(), StoreErro
         .await
         .and_then(|row| row.try_get(0))
         .map_err(unavailable(step))?;
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    if found < SQLITE_VERSION_MIN {
+    if !is_sqlite_sound(&version) {
         return Err(refuse(step, format!("SQLite {version} can lose data; 3.51.3 or newer is needed")));
     }
     let journal: String = read("PRAGMA journal_mode")
@@ -276,4 +280,50 @@ fn migration_failed(error: sqlx::migrate::MigrateError) -> StoreError {
         other => other.to_string(),
     };
     StoreError::Unavailable { statement: "migrate", detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TestStore, say_skipped};
+
+    #[test]
+    fn sqlite_releases_that_can_lose_data_are_told_from_sound_ones() {
+        for sound in ["3.51.3", "3.52.0", "3.100.0", "4.0.0"] {
+            assert!(is_sqlite_sound(sound), "{sound}");
+        }
+        for old in ["3.51.2", "3.46.0", "3.9.9", "2.8.17", "", "rubbish"] {
+            assert!(!is_sqlite_sound(old), "{old}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_others_opened_less_safely_is_opened_safely() {
+        let t = TestStore::sqlite().await;
+        let options = t.options().clone();
+        t.store.clone().close().await;
+        t.execute("PRAGMA journal_mode = DELETE").await;
+        let Pools::Sqlite { writer, .. } = Pools::open(&options).await.unwrap() else { panic!("SQLite") };
+        let mut connection = writer.connect().await.unwrap();
+        check_sqlite(&mut connection).await.unwrap();
+        let mode = sqlx::query("PRAGMA journal_mode").fetch_one(&mut connection).await.unwrap();
+        assert_eq!(mode.get::<String, _>(0), "wal");
+    }
+
+    #[tokio::test]
+    async fn a_session_waits_for_the_disk_whatever_the_postgres_database_is_set_to() {
+        let Some(t) = TestStore::postgres().await else {
+            return say_skipped("a_session_waits_for_the_disk_whatever_the_postgres_database_is_set_to");
+        };
+        t.execute(
+            "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET synchronous_commit = off'; END $$",
+        )
+        .await;
+        let shown = "SELECT current_setting('synchronous_commit')";
+        let elsewhere = sqlx::query(shown).fetch_one(&mut t.postgres_connection().await).await.unwrap();
+        assert_eq!(elsewhere.get::<String, _>(0), "off", "it is what others get");
+        let Pools::Postgres { pool } = Pools::open(t.options()).await.unwrap() else { panic!("PostgreSQL") };
+        let here = sqlx::query(shown).fetch_one(&pool).await.unwrap();
+        assert_eq!(here.get::<String, _>(0), "on");
+    }
 }
