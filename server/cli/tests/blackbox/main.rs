@@ -28,5 +28,6 @@ mod disk_errors;
 mod disk_full;
 mod odd_deliveries;
 mod postgres_outage;
+mod standstill;
 mod starting;
 mod stories;

@@ -154,6 +154,42 @@ postgres_alone!(connections_that_died_in_silence_are_replaced, |place| async {
     behind.server.stop().await;
 });
 
+// An operator who restarts PostgreSQL, or throws its users out.
+postgres_alone!(connections_that_the_database_ends_are_replaced, |place| async {
+    let behind = Behind::a_proxy(&place).await;
+    for number in 0..3 {
+        let ended = place.database().expect("a database").rows(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        );
+        assert!(!ended.is_empty(), "there were connections");
+        let id = format!("evt_{number}");
+        until("a delivery that is taken", async || {
+            let answer = behind.deliver(&id).await;
+            assert!([200, 503].contains(&answer.status), "{answer:?}");
+            answer.is_success().then_some(())
+        })
+        .await;
+    }
+    assert_eq!(behind.api.events().await.len(), 4);
+    behind.server.stop().await;
+});
+
+postgres_alone!(a_lock_that_another_holds_is_503_and_not_waited_for, |place| async {
+    let behind = Behind::a_proxy(&place).await;
+    let mut other = place.database().expect("a database").session();
+    other.run("BEGIN");
+    other.run("LOCK TABLE receipts IN ACCESS EXCLUSIVE MODE");
+    for number in 0..2 {
+        behind.is_told_to_come_again(&behind.sender, &format!("evt_{number}")).await;
+    }
+    other.run("ROLLBACK");
+    for number in 0..2 {
+        assert_eq!(behind.deliver(&format!("evt_{number}")).await.expect(200)["status"], "accepted");
+    }
+    behind.server.stop().await;
+});
+
 postgres_alone!(a_commit_whose_answer_was_lost_is_503_and_its_retry_is_a_duplicate, |place| async {
     let behind = Behind::a_proxy(&place).await;
     behind.proxy.set(Way::CutAfterCommit);

@@ -31,7 +31,12 @@ impl Database {
 
     /// Runs a statement in it and gives the rows, each column as text.
     pub(crate) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
-        Session::open(&self.url).run(sql)
+        self.session().run(sql)
+    }
+
+    /// A connection of its own, whose transaction may stay open.
+    pub(crate) fn session(&self) -> Session {
+        Session::open(&self.url)
     }
 }
 
@@ -44,7 +49,8 @@ impl Drop for Database {
     }
 }
 
-struct Session(TcpStream);
+/// One connection.
+pub(crate) struct Session(TcpStream);
 
 impl Session {
     /// `postgres://user@host:port/database`, without a password.
@@ -63,7 +69,8 @@ impl Session {
         session
     }
 
-    fn run(&mut self, sql: &str) -> Vec<Vec<String>> {
+    /// Runs a statement and gives the rows.
+    pub(crate) fn run(&mut self, sql: &str) -> Vec<Vec<String>> {
         self.send(Some(b'Q'), &[sql.as_bytes(), b"\0"].concat());
         self.read_to_ready()
     }
