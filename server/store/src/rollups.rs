@@ -11,7 +11,7 @@ use restante_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::engine::sql::statements;
-use crate::engine::{Batch, Conn, StoreError};
+use crate::engine::{Batch, Conn, StoreError, Together};
 
 /// Microseconds in a minute and in an hour: what the grains 1 and 2 round down to.
 const GRAINS: [(i64, i64); 2] = [(1, 60_000_000), (2, 3_600_000_000)];
@@ -66,9 +66,16 @@ impl Tally {
 
     /// Writes the changes, in the order of the key, so that two nodes can't lock each other out.
     pub(crate) async fn write(self, conn: &mut Conn<'_>, lane: Lane) -> Result<(), StoreError> {
+        let mut writes = Together::default();
+        self.add_to(&mut writes, lane);
+        conn.execute_together(writes).await
+    }
+
+    /// Adds the changes to other writes.
+    pub(crate) fn add_to(self, writes: &mut Together, lane: Lane) {
         let rows: Vec<_> = self.changes.into_iter().filter(|(_, by)| *by != 0).collect();
         if rows.is_empty() {
-            return Ok(());
+            return;
         }
         let shard = lane.shard();
         let batch = Batch::new()
@@ -79,7 +86,7 @@ impl Tally {
             .texts(rows.iter().map(|(key, _)| key.4.clone()))
             .ints(rows.iter().map(|_| shard))
             .ints(rows.iter().map(|(_, by)| *by));
-        conn.execute_batch(&ROLLUPS_ADD, batch).await.map(|_| ())
+        writes.add(&ROLLUPS_ADD, batch);
     }
 }
 

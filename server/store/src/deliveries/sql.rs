@@ -6,10 +6,11 @@ use crate::engine::sql::statements;
 statements! {
     // Differs in the list. FOR SHARE: a change of the tenant's consumers waits for commits under way,
     // and commits after it see the new version, so no event misses a consumer that existed.
-    /// The tenants of a group with their configuration's version.
+    /// The tenants of a group with their configuration's version, and the database's time.
     TENANTS_OF_GROUP =
-        sqlite "SELECT id, config_version, suspended FROM tenants WHERE id IN (SELECT unhex(value) FROM json_each($1)) ORDER BY id"
-        postgres "SELECT id, config_version, suspended FROM tenants WHERE id = ANY($1) ORDER BY id FOR SHARE";
+        sqlite "SELECT id, config_version, suspended, CAST(unixepoch('subsec') * 1000 AS INTEGER) * 1000 AS now FROM tenants WHERE id IN (SELECT unhex(value) FROM json_each($1)) ORDER BY id"
+        postgres "SELECT id, config_version, suspended,
+            CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS now FROM tenants WHERE id = ANY($1) ORDER BY id FOR SHARE";
 
     // A change of an endpoint holds its tenant's row from its beginning, so that this sees it or
     // comes before it.

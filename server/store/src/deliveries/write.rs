@@ -10,11 +10,12 @@ use restante_core::filter::Filter;
 use restante_core::handoff::State;
 use restante_core::id::{ConsumerId, DeliveryId, ReceiptId, TenantId};
 use restante_core::limits;
+use restante_core::time::Timestamp;
 use uuid::Uuid;
 
 use super::record::{Committed, CommittedReceipt, Delivery, NewReceipt};
 use super::sql;
-use crate::engine::{Batch, Conn, Row, StoreError, values};
+use crate::engine::{Batch, Conn, Row, StoreError, Together, values};
 use crate::rollups::{Lane, Tally};
 
 /// Writes groups. Holds what it last read of the tenants' consumers, with the version it had then.
@@ -113,9 +114,11 @@ impl Writer {
         }
 
         let mut tally = Tally::default();
-        let kept_for_variants = keep_repeats(conn, &items, &holders, &mut tally).await?;
-        keep_payloads(conn, group, &first, &kept_for_variants).await?;
-        self.hand_off(conn, &items, &first, &holders, &mut tally, &mut outcome).await?;
+        let mut writes = Together::default();
+        let kept_for_variants = keep_repeats(conn, &items, &holders, &mut writes, &mut tally).await?;
+        keep_payloads(group, &first, &kept_for_variants, &mut writes);
+        self.hand_off_known(conn, &items, &holders, &mut tally, &mut outcome).await?;
+        self.hand_off_new(conn.now().await?, &items, &first, &mut writes, &mut tally, &mut outcome);
         for item in items.iter().filter(|item| first.contains(&item.receipt.id.0)) {
             let Item { delivery, receipt, .. } = item;
             tally.count(delivery.tenant, delivery.endpoint.0, "accepted", delivery.received_at, 1);
@@ -126,7 +129,8 @@ impl Writer {
         for delivery in group {
             tally.count(delivery.tenant, delivery.endpoint.0, "deliveries", delivery.received_at, 1);
         }
-        tally.write(conn, self.lane).await?;
+        tally.add_to(&mut writes, self.lane);
+        conn.execute_together(writes).await?;
         Ok(outcome)
     }
 
@@ -154,6 +158,7 @@ impl Writer {
         }
         let mut suspended = HashSet::new();
         for row in found {
+            conn.hear_now(row.time("now")?);
             let tenant = TenantId(row.uuid("id")?);
             if row.bool("suspended")? {
                 suspended.insert(tenant);
@@ -218,46 +223,57 @@ impl Writer {
         )
     }
 
-    /// Hands new receipts to the consumers that match, and known ones that came in by another
-    /// endpoint to those that match there and have not had them. A tombstone is handed to nobody.
-    async fn hand_off(
+    /// Hands new receipts to the consumers that match. Nobody else knows of them yet, so each is new.
+    fn hand_off_new(
+        &self,
+        now: Timestamp,
+        items: &[Item<'_>],
+        first: &HashSet<Uuid>,
+        writes: &mut Together,
+        tally: &mut Tally,
+        outcome: &mut [Committed],
+    ) {
+        let mut rows = Handoffs::new();
+        for item in items.iter().filter(|item| first.contains(&item.receipt.id.0)) {
+            let state = if item.receipt.reason.is_some() { State::Failed } else { State::Pending };
+            for consumer in self.matching(item) {
+                tally.shift(item.delivery.tenant, consumer.0, state.as_str(), 1);
+                rows.insert((item.delivery.tenant.0, consumer.0, item.receipt.id.0), (state, item.place.0));
+            }
+        }
+        if !rows.is_empty() {
+            writes.add(&sql::HANDOFFS_INSERT, as_batch(&rows, now));
+            wake(&rows, outcome);
+        }
+    }
+
+    /// Hands known receipts that came in by another endpoint to the consumers that match there and
+    /// have not had them. A tombstone is handed to nobody.
+    async fn hand_off_known(
         &self,
         conn: &mut Conn<'_>,
         items: &[Item<'_>],
-        first: &HashSet<Uuid>,
         holders: &HashMap<(usize, usize), Holder>,
         tally: &mut Tally,
         outcome: &mut [Committed],
     ) -> Result<(), StoreError> {
-        let mut rows: BTreeMap<(Uuid, Uuid, Uuid), (i64, usize)> = BTreeMap::new();
+        let mut rows = Handoffs::new();
         for item in items {
-            let (receipt, waits_for_repair) = if first.contains(&item.receipt.id.0) {
-                (item.receipt.id, item.receipt.reason.is_some())
-            } else {
-                match holders.get(&item.place) {
-                    Some(holder) if holder.stored && holder.endpoint != item.delivery.endpoint.0 => {
-                        (holder.id, holder.reason.is_some())
-                    }
-                    _ => continue,
-                }
-            };
-            let state = if waits_for_repair { State::Failed } else { State::Pending };
+            let Some(holder) = holders.get(&item.place) else { continue };
+            if !holder.stored || holder.endpoint == item.delivery.endpoint.0 {
+                continue;
+            }
+            let state = if holder.reason.is_some() { State::Failed } else { State::Pending };
             for consumer in self.matching(item) {
-                rows.entry((item.delivery.tenant.0, consumer.0, receipt.0))
-                    .or_insert((state.code().into(), item.place.0));
+                rows.entry((item.delivery.tenant.0, consumer.0, holder.id.0))
+                    .or_insert((state, item.place.0));
             }
         }
         if rows.is_empty() {
             return Ok(());
         }
         let now = conn.now().await?;
-        let batch = Batch::new()
-            .uuids(rows.keys().map(|key| key.0))
-            .uuids(rows.keys().map(|key| key.1))
-            .uuids(rows.keys().map(|key| key.2))
-            .ints(rows.values().map(|(state, _)| *state))
-            .ints(rows.keys().map(|_| now.micros()));
-        for row in conn.fetch_batch(&sql::HANDOFFS_INSERT, batch).await? {
+        for row in conn.fetch_batch(&sql::HANDOFFS_INSERT, as_batch(&rows, now)).await? {
             let (tenant, consumer) = (TenantId(row.uuid("tenant_id")?), row.uuid("consumer_id")?);
             let state = State::from_code(row.int("state")?).ok_or_else(|| StoreError::Corrupt {
                 statement: sql::HANDOFFS_INSERT.name,
@@ -265,13 +281,30 @@ impl Writer {
             })?;
             tally.shift(tenant, consumer, state.as_str(), 1);
         }
-        for ((_, consumer, _), (_, place)) in rows {
-            let wake = &mut outcome[place].wake;
-            if !wake.contains(&ConsumerId(consumer)) {
-                wake.push(ConsumerId(consumer));
-            }
-        }
+        wake(&rows, outcome);
         Ok(())
+    }
+}
+
+/// Handoffs by tenant, consumer and receipt: their state, and the delivery that they come from.
+type Handoffs = BTreeMap<(Uuid, Uuid, Uuid), (State, usize)>;
+
+fn as_batch(rows: &Handoffs, now: Timestamp) -> Batch {
+    Batch::new()
+        .uuids(rows.keys().map(|key| key.0))
+        .uuids(rows.keys().map(|key| key.1))
+        .uuids(rows.keys().map(|key| key.2))
+        .ints(rows.values().map(|(state, _)| state.code().into()))
+        .ints(rows.keys().map(|_| now.micros()))
+}
+
+/// Notes whom to wake once it is committed.
+fn wake(rows: &Handoffs, outcome: &mut [Committed]) {
+    for ((_, consumer, _), (_, place)) in rows {
+        let wake = &mut outcome[*place].wake;
+        if !wake.contains(&ConsumerId(*consumer)) {
+            wake.push(ConsumerId(*consumer));
+        }
     }
 }
 
@@ -426,6 +459,7 @@ async fn keep_repeats(
     conn: &mut Conn<'_>,
     items: &[Item<'_>],
     holders: &HashMap<(usize, usize), Holder>,
+    writes: &mut Together,
     tally: &mut Tally,
 ) -> Result<HashSet<usize>, StoreError> {
     #[derive(Default)]
@@ -465,7 +499,7 @@ async fn keep_repeats(
         .ints(counts.values().map(|count| count.deliveries))
         .ints(counts.values().map(|count| count.variants))
         .bools(counts.values().map(|count| count.diverged));
-    conn.execute_batch(&sql::RECEIPTS_COUNT_REPEATS, batch).await?;
+    writes.add(&sql::RECEIPTS_COUNT_REPEATS, batch);
     if !logged.is_empty() {
         let batch = Batch::new()
             .uuids(logged.iter().map(|(item, _, _)| item.delivery.tenant.0))
@@ -478,7 +512,7 @@ async fn keep_repeats(
             .bools(logged.iter().map(|(_, _, same_body)| *same_body))
             .uuids_or_null(logged.iter().map(|(item, _, _)| item.delivery.secret.map(|id| id.0)))
             .texts_or_null(logged.iter().map(|(item, _, _)| item.delivery.request_id.clone()));
-        conn.execute_batch(&sql::DELIVERIES_INSERT, batch).await?;
+        writes.add(&sql::DELIVERIES_INSERT, batch);
     }
     Ok(kept)
 }
@@ -507,12 +541,12 @@ async fn keep_variant(conn: &mut Conn<'_>, item: &Item<'_>, holder: &Holder) -> 
 }
 
 /// Keeps the requests that a new receipt or a variant points at; a mere repeat's is not kept.
-async fn keep_payloads(
-    conn: &mut Conn<'_>,
+fn keep_payloads(
     group: &[&Delivery],
     first: &HashSet<Uuid>,
     for_variants: &HashSet<usize>,
-) -> Result<(), StoreError> {
+    writes: &mut Together,
+) {
     let kept: Vec<&Delivery> = group
         .iter()
         .enumerate()
@@ -523,7 +557,7 @@ async fn keep_payloads(
         .map(|(_, delivery)| *delivery)
         .collect();
     if kept.is_empty() {
-        return Ok(());
+        return;
     }
     let batch = Batch::new()
         .uuids(kept.iter().map(|d| d.tenant.0))
@@ -532,5 +566,5 @@ async fn keep_payloads(
         .blobs(kept.iter().map(|d| d.payload.headers_sealed.clone()))
         .blobs(kept.iter().map(|d| d.payload.body_sealed.clone()))
         .blobs_or_null(kept.iter().map(|d| d.payload.decoded_sealed.clone()));
-    conn.execute_batch(&sql::PAYLOADS_INSERT, batch).await.map(|_| ())
+    writes.add(&sql::PAYLOADS_INSERT, batch);
 }

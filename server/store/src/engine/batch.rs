@@ -12,6 +12,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use uuid::Uuid;
 
+use super::Engine;
 use super::value::storable;
 
 /// The rows, kept by column. All columns have the same length.
@@ -105,6 +106,14 @@ impl Batch {
         })
     }
 
+    /// How many parameters its statement has.
+    pub(super) fn parameters(&self, engine: Engine) -> usize {
+        match engine {
+            Engine::Sqlite => 2,
+            Engine::Postgres => self.columns.len(),
+        }
+    }
+
     /// For SQLite: an array of arrays, and the bytes that its offsets (from 1) point into.
     pub(super) fn into_json(self) -> (String, Vec<u8>) {
         let rows = self.rows();
@@ -153,8 +162,10 @@ impl Batch {
     }
 
     /// For PostgreSQL: an array a column.
-    pub(super) fn bind_arrays(self, text: &'static str) -> Query<'static, sqlx::Postgres, PgArguments> {
-        let mut query = sqlx::query::<sqlx::Postgres>(text);
+    pub(super) fn bind_arrays(
+        self,
+        mut query: Query<'static, sqlx::Postgres, PgArguments>,
+    ) -> Query<'static, sqlx::Postgres, PgArguments> {
         for column in self.columns {
             query = match column {
                 Column::Uuids(v) => query.bind(v),

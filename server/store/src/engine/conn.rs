@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use super::held::{Asked, Held};
 use super::row::Inner;
-use super::{Batch, Engine, Row, Sql, StoreError, Value};
+use super::{Batch, Engine, Row, Sql, StoreError, Together, Value};
 
 /// A connection in use. Statements run on it one after another.
 pub struct Conn<'c> {
@@ -148,7 +148,7 @@ impl<'c> Conn<'c> {
                 done.map_err(|error| StoreError::from_sqlx(sql.name, error))
             }
             ConnInner::Postgres(held) => {
-                let query = batch.bind_arrays(sql.text(Engine::Postgres));
+                let query = batch.bind_arrays(sqlx::query(sql.text(Engine::Postgres)));
                 let said = Asked::Statement.in_time(query.execute(held.asks(Asked::Statement)?)).await;
                 held.hears(sql.name, said).map(|done| done.rows_affected())
             }
@@ -170,12 +170,42 @@ impl<'c> Conn<'c> {
                     .map_err(|error| StoreError::from_sqlx(sql.name, error))
             }
             ConnInner::Postgres(held) => {
-                let query = batch.bind_arrays(sql.text(Engine::Postgres));
+                let query = batch.bind_arrays(sqlx::query(sql.text(Engine::Postgres)));
                 let said = Asked::Statement.in_time(query.fetch_all(held.asks(Asked::Statement)?)).await;
                 held.hears(sql.name, said)
                     .map(|rows| rows.into_iter().map(Inner::Postgres).map(row).collect())
             }
         }
+    }
+
+    /// Runs writes that don't depend on each other in one go.
+    pub(crate) async fn execute_together(&mut self, writes: Together) -> Result<()> {
+        let Some((first, _)) = writes.parts.first() else { return Ok(()) };
+        let (name, text) = (first.name, writes.text(self.engine()));
+        match &mut self.inner {
+            ConnInner::Sqlite(c) => {
+                let mut query = sqlx::query::<sqlx::Sqlite>(text);
+                for (_, batch) in writes.parts {
+                    let (json, bytes) = batch.into_json();
+                    query = query.bind(json).bind(bytes);
+                }
+                let done = query.execute(&mut **c).await.map(|_| ());
+                done.map_err(|error| StoreError::from_sqlx(name, error))
+            }
+            ConnInner::Postgres(held) => {
+                let mut query = sqlx::query::<sqlx::Postgres>(text);
+                for (_, batch) in writes.parts {
+                    query = batch.bind_arrays(query);
+                }
+                let said = Asked::Statement.in_time(query.execute(held.asks(Asked::Statement)?)).await;
+                held.hears(name, said).map(|_| ())
+            }
+        }
+    }
+
+    /// Hears the database's time from a statement that tells it along with something else.
+    pub(crate) fn hear_now(&mut self, now: restante_core::time::Timestamp) {
+        self.now.get_or_insert(now);
     }
 
     /// BEGIN, COMMIT, SAVEPOINT and their like, which take no values.

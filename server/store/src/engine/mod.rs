@@ -9,6 +9,7 @@ mod held;
 mod open;
 mod row;
 pub(crate) mod sql;
+mod together;
 mod value;
 
 pub(crate) use batch::Batch;
@@ -20,6 +21,7 @@ pub(crate) use open::Pools;
 pub use open::{Options, Url};
 pub(crate) use row::Row;
 pub(crate) use sql::Sql;
+pub(crate) use together::Together;
 pub(crate) use value::Value;
 pub(crate) use value::values;
 
