@@ -35,6 +35,8 @@ pub(crate) const fn error_text(code: Code) -> ErrorText {
             &[
                 "Send the key as `Authorization: Bearer rst_…`. HTTP basic with the key as the user name works too.",
                 "A key is shown once, when it is made. A lost one can't be shown again; make a new one.",
+                "Of a delivery: it is not signed as the endpoint expects, or its signed time is too far off. Its sender is \
+                 not told more; the log, and the figures of the endpoint, name the reason.",
             ],
         ),
         Code::MissingScope => (

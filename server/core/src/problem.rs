@@ -112,7 +112,7 @@ impl Code {
         match self {
             Self::Malformed => "The request can't be read",
             Self::BadCursor => "The cursor can't be used",
-            Self::Unauthorized => "An API key is needed",
+            Self::Unauthorized => "A valid credential is needed",
             Self::MissingScope => "The API key lacks a scope",
             Self::NotFound => "There is no such thing",
             Self::MethodNotAllowed => "The method is not allowed here",

@@ -1,6 +1,7 @@
 //! What senders are told: the provider's documented success, or one general word of refusal.
 
 use restante_core::catalogue::SuccessBody;
+use restante_core::problem::Code;
 use restante_core::verify::{Accepted, PublicReason, Rejection, Reply};
 use restante_store::{Committed, CommittedReceipt};
 use serde_json::{Value, json};
@@ -53,19 +54,59 @@ pub(super) fn unavailable() -> Reply {
 
 /// A refusal in one general word, which says nothing of what was expected.
 pub fn refusal(status: u16, reason: PublicReason) -> Reply {
-    let title = match reason {
-        PublicReason::Signature => "The request is not signed as this endpoint expects",
-        PublicReason::Timestamp => "The signed time is missing or out of tolerance",
-        PublicReason::Size => "The body is larger than this endpoint accepts",
-        PublicReason::Method => "The method is not allowed here",
-        PublicReason::Rate => "Too many requests",
-        PublicReason::Unavailable => "The event could not be stored now; send it again",
-        PublicReason::Unknown => "There is no such endpoint",
+    let (code, detail) = match reason {
+        PublicReason::Signature => {
+            (Code::Unauthorized, "The request is not signed as this endpoint expects.")
+        }
+        PublicReason::Timestamp => {
+            (Code::Unauthorized, "The signed time is missing, or out of this endpoint's tolerance.")
+        }
+        PublicReason::Size => (Code::TooLarge, "The body is larger than this endpoint accepts."),
+        PublicReason::Method => (Code::MethodNotAllowed, "This endpoint takes no deliveries by this method."),
+        PublicReason::Rate => (Code::RateLimited, "There are too many requests. Send it again later."),
+        PublicReason::Unavailable => (Code::Unavailable, "The event could not be stored now. Send it again."),
+        PublicReason::Unknown => (Code::NotFound, "There is no endpoint at this address."),
     };
-    let body = json!({ "type": "about:blank", "title": title, "status": status, "reason": reason.as_str() });
+    let body = json!({
+        "type": format!("/docs/errors/{}", code.slug()),
+        "title": code.title(),
+        "status": status,
+        "detail": detail,
+        "reason": reason.as_str(),
+    });
     let mut headers = vec![("content-type".to_owned(), PROBLEM.to_owned())];
     if matches!(status, 429 | 503) {
         headers.push(("retry-after".to_owned(), RETRY_AFTER_SECONDS.to_owned()));
     }
     Reply { status, headers, body: body.to_string().into_bytes() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_a_problem_with_a_page_and_one_general_word() {
+        for (status, reason, word, page) in [
+            (401, PublicReason::Signature, "signature", "unauthorized"),
+            (401, PublicReason::Timestamp, "timestamp", "unauthorized"),
+            (413, PublicReason::Size, "size", "too-large"),
+            (405, PublicReason::Method, "method", "method-not-allowed"),
+            (429, PublicReason::Rate, "rate", "rate-limited"),
+            (503, PublicReason::Unavailable, "unavailable", "unavailable"),
+            (404, PublicReason::Unknown, "unknown", "not-found"),
+        ] {
+            let reply = refusal(status, reason);
+            let said: Value = serde_json::from_slice(&reply.body).unwrap();
+            let names: Vec<&String> = said.as_object().unwrap().keys().collect();
+            assert_eq!(names, ["detail", "reason", "status", "title", "type"]);
+            assert_eq!((&said["status"], &said["reason"]), (&json!(status), &json!(word)));
+            assert_eq!(said["type"], format!("/docs/errors/{page}"));
+            let code = Code::ALL.into_iter().find(|code| code.slug() == page).unwrap();
+            assert_eq!((code.status(), &said["title"]), (status, &json!(code.title())));
+            assert!(said["detail"].as_str().unwrap().ends_with('.'));
+            let comes_again = reply.headers.iter().any(|(name, _)| name == "retry-after");
+            assert_eq!(comes_again, matches!(status, 429 | 503), "{word}");
+        }
+    }
 }
