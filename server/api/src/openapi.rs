@@ -10,7 +10,9 @@ use http::header::CONTENT_TYPE;
 use restante_core::access::{API_ROUTES, Access, Route};
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Content, InfoBuilder, OpenApi, Ref, ResponseBuilder};
+use utoipa::openapi::{
+    Content, InfoBuilder, OpenApi, Ref, RefOr, ResponseBuilder, Schema, schema::SchemaType, schema::Type,
+};
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::problem::{FieldProblem, ProblemBody};
@@ -48,9 +50,24 @@ pub fn document() -> OpenApi {
                 .content("application/problem+json", Content::new(Some(Ref::from_schema_name("Problem"))))
                 .build();
             operation.responses.responses.insert("default".to_owned(), problem.into());
+            if let Some(RefOr::T(body)) = &mut operation.request_body {
+                body.content.values_mut().for_each(without_null);
+            }
         }
     }
     document
+}
+
+/// A body that may be left out is described by `Option`, which would also let it be `null`.
+fn without_null(content: &mut RefOr<Content>) {
+    let RefOr::T(content) = content else { return };
+    if let Some(RefOr::T(Schema::OneOf(either))) = &content.schema {
+        let is_null = |schema: &RefOr<Schema>| matches!(schema, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null));
+        let others: Vec<&RefOr<Schema>> = either.items.iter().filter(|schema| !is_null(schema)).collect();
+        if let [only] = others[..] {
+            content.schema = Some(only.clone());
+        }
+    }
 }
 
 fn operation<'a>(item: &'a mut PathItem, route: &Route) -> Option<&'a mut Operation> {

@@ -56,7 +56,7 @@ pub(crate) struct HandedOffAnswer {
         ("id" = String, Path, description = "`rcp_…`"),
         ("Idempotency-Key" = Option<String>, Header, description = "Replays nothing twice within 24 hours.")
     ),
-    request_body = ReplayRequest,
+    request_body(content = Option<ReplayRequest>),
     responses((status = 202, description = "It can be claimed.", body = HandedOffAnswer))
 )]
 pub(crate) async fn replay(

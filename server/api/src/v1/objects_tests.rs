@@ -166,6 +166,29 @@ both_engines!(a_list_is_no_object_in_any_place_of_any_request, |t| async {
     assert_eq!(t.count("receipts").await, 1);
 });
 
+both_engines!(a_body_may_be_left_out_where_the_description_says_so, |t| async {
+    let pull = Pull::new(t).await;
+    let event = pull.event("evt").await;
+    let document = serde_json::to_value(crate::openapi::document()).unwrap();
+    let mut optional = Vec::new();
+    for (method, path, schema) in described() {
+        let body = &document["paths"][&path][method.to_lowercase()]["requestBody"];
+        let required = body["required"] == json!(true);
+        let id = if path.starts_with("/v1/events") { &event } else { &pull.endpoint };
+        let filled = path.replace("{name}", "default").replace("{id}", id);
+        let answer = pull.site.call(&pull.tenant, &method, &filled, None).await;
+        // Without a body there is no content type either.
+        assert_eq!(answer.status == 415, required, "{method} {path}: {}", answer.body);
+        let null = pull.site.call(&pull.tenant, &method, &filled, Some(Value::Null)).await;
+        assert_eq!(null.status, 422, "{method} {path} is never null, and so it is described: {schema}");
+        assert!(schema["$ref"].is_string(), "{method} {path}: {schema}");
+        if !required {
+            optional.push(path);
+        }
+    }
+    assert_eq!(optional, ["/v1/consumers/{name}/claim", "/v1/endpoints/{id}/test", "/v1/events/{id}/replay"]);
+});
+
 // The options of a custom sender are described in words, and read by other code.
 both_engines!(a_list_is_no_object_within_the_options_of_a_custom_sender, |t| async {
     let pull = Pull::new(t).await;

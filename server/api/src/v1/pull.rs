@@ -221,7 +221,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOf<T> {
     path = "/v1/consumers/{name}/claim",
     tag = "pull",
     params(("name" = String, Path, description = "The consumer.")),
-    request_body = ClaimRequest,
+    request_body(content = Option<ClaimRequest>),
     responses((status = 200, description = "The events; none when nothing came in time.", body = ClaimAnswer))
 )]
 pub(crate) async fn claim(
