@@ -2,6 +2,8 @@
 //! deadlines, and within a budget of bytes that all requests share. It knows nothing of what the
 //! body means.
 
+use std::error::Error;
+use std::io;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -12,11 +14,12 @@ use restante_core::problem::{Code, Problem};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
+use crate::server::Stopping;
 use crate::state::Deadlines;
 
-/// A buffer grows to what the sender declared at once, but a longer body only step by step, since
-/// declaring costs the sender nothing.
-const FIRST_BUFFER_BYTES_MAX: u64 = 1024 * 1024;
+/// What a buffer holds at first. It then doubles, up to the declared length: declaring costs the
+/// sender nothing, so no more is set aside than twice what has come.
+const FIRST_BUFFER_BYTES: usize = 16 * 1024;
 
 /// A whole body, with the room it takes of the budget. The room is given back when this is dropped.
 pub(crate) struct Whole {
@@ -27,7 +30,7 @@ pub(crate) struct Whole {
 }
 
 /// A share of the budget.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Room(Option<OwnedSemaphorePermit>);
 
 impl Room {
@@ -44,6 +47,11 @@ impl Room {
         }
         true
     }
+
+    /// Gives room back.
+    fn shrink(&mut self, bytes: usize) {
+        drop(self.0.as_mut().and_then(|held| held.split(bytes)));
+    }
 }
 
 /// Why a body was not read to its end.
@@ -57,6 +65,8 @@ pub(crate) enum Fault {
     NoRoom,
     /// The sender went away, or its framing is wrong.
     Broken,
+    /// The server stops and waits for it no longer.
+    Stopping,
 }
 
 impl Fault {
@@ -78,15 +88,32 @@ impl Fault {
                 Code::Malformed,
                 "The body ended early or is not framed as HTTP asks for. Send the request again.",
             ),
+            Self::Stopping => Problem::new(
+                Code::Unavailable,
+                "The server is being stopped. Send the request again in a few seconds.",
+            ),
         }
+    }
+
+    /// What an error of the connection means.
+    fn of(error: &(dyn Error + 'static)) -> Self {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            if inner.is_some_and(|inner| inner.is::<Stopping>()) {
+                return Self::Stopping;
+            }
+            cause = error.source();
+        }
+        Self::Broken
     }
 }
 
-/// Reads a body to its end. A body that comes in one piece is taken without copying.
+/// Reads a body to its end.
 ///
-/// Room is taken for what has come, not for what was declared: a sender who declares much and sends
-/// nothing must not keep others out. A declared length for which there is no room now is refused
-/// before anything is read.
+/// Room is taken for the buffer before it grows, so the budget bounds what is held and not only what
+/// has come. A sender who declares much and sends nothing keeps nobody out; a declared length for which
+/// there is no room now is refused before anything is read.
 pub(crate) async fn read_whole(
     body: &mut Body,
     bytes_max: u64,
@@ -100,41 +127,42 @@ pub(crate) async fn read_whole(
     if declared.is_some_and(|bytes| bytes > budget.available_permits() as u64) {
         return Err(Fault::NoRoom);
     }
+    let expected_max = usize::try_from(declared.unwrap_or(bytes_max)).unwrap_or(usize::MAX);
     let begin = Instant::now();
     let mut room = Room::default();
-    let mut count: u64 = 0;
-    let mut first = Bytes::new();
     let mut buffer: Vec<u8> = Vec::new();
     loop {
-        let within = if count == 0 { deadlines.first_byte.min(deadlines.body) } else { deadlines.body };
+        let within =
+            if buffer.is_empty() { deadlines.first_byte.min(deadlines.body) } else { deadlines.body };
         let frame = match timeout_at(begin + within, body.frame()).await {
             Err(_) => return Err(Fault::TooSlow),
-            Ok(Some(Err(_))) => return Err(Fault::Broken),
+            Ok(Some(Err(error))) => return Err(Fault::of(&error)),
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
         };
         // Trailers say nothing that a signature covers.
         let Ok(piece) = frame.into_data() else { continue };
-        count = count.saturating_add(piece.len() as u64);
-        if count > bytes_max {
+        let count = buffer.len().saturating_add(piece.len());
+        if count as u64 > bytes_max {
             return Err(Fault::TooLarge);
         }
-        if !room.grow(budget, piece.len()) {
-            return Err(Fault::NoRoom);
+        if count > buffer.capacity() {
+            let wanted = buffer.capacity().saturating_mul(2).max(FIRST_BUFFER_BYTES);
+            let capacity = wanted.min(expected_max).max(count);
+            if !room.grow(budget, capacity - buffer.capacity()) {
+                return Err(Fault::NoRoom);
+            }
+            buffer.reserve_exact(capacity - buffer.len());
         }
-        if first.is_empty() && buffer.is_empty() {
-            first = piece;
-            continue;
-        }
-        if buffer.is_empty() {
-            let wanted = declared.unwrap_or(0).min(FIRST_BUFFER_BYTES_MAX);
-            buffer.reserve(usize::try_from(wanted).unwrap_or(0).max(first.len() + piece.len()));
-            buffer.extend_from_slice(&std::mem::take(&mut first));
-        }
+        // Copied even when it is the only piece: what hyper gives is a part of a larger buffer.
         buffer.extend_from_slice(&piece);
     }
-    let bytes = if buffer.is_empty() { first } else { Bytes::from(buffer) };
-    Ok(Whole { bytes, room })
+    let spare = buffer.capacity() - buffer.len();
+    if spare > 0 {
+        buffer.shrink_to_fit();
+        room.shrink(spare);
+    }
+    Ok(Whole { bytes: Bytes::from(buffer), room })
 }
 
 #[cfg(test)]
@@ -165,15 +193,72 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pieces_are_joined_and_one_piece_is_not_copied() {
-        let one = Bytes::from_static(b"{\"id\":1}");
-        let read = read_whole(&mut Body::from(one.clone()), 8, Deadlines::default(), &budget(8)).await;
-        assert_eq!(read.map(|whole| whole.bytes.as_ptr()), Ok(one.as_ptr()));
-        let read =
-            read_whole(&mut pieces(vec![b"{", b"\"id\"", b":1}"]), 8, Deadlines::default(), &budget(8)).await;
-        assert_eq!(read.map(|whole| whole.bytes), Ok(one));
+    async fn pieces_are_joined_in_a_buffer_that_is_as_large_as_they_are() {
+        let text = b"{\"id\":1}";
+        for (mut body, taken) in [
+            (Body::from(Bytes::from_static(text)), 8),
+            (pieces(vec![b"{", b"\"id\"", b":1}"]), 8),
+            (Body::empty(), 0),
+        ] {
+            let budget = budget(1_000);
+            let whole = read_whole(&mut body, 500, Deadlines::default(), &budget).await.unwrap();
+            assert_eq!(whole.bytes, text[..taken]);
+            assert_eq!(budget.available_permits(), 1_000 - taken);
+            assert_eq!(Vec::from(whole.bytes).capacity(), taken);
+        }
         let read = read_whole(&mut Body::empty(), 0, Deadlines::default(), &budget(0)).await;
         assert_eq!(read.map(|whole| whole.bytes), Ok(Bytes::new()));
+    }
+
+    /// A body that says how long it is, gives some bytes in pieces, and then nothing more.
+    struct Stops {
+        declared: Option<u64>,
+        left: usize,
+    }
+
+    impl http_body::Body for Stops {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Infallible>>> {
+            let piece = self.left.min(1_000);
+            self.left -= piece;
+            if piece == 0 {
+                return std::task::Poll::Pending;
+            }
+            std::task::Poll::Ready(Some(Ok(http_body::Frame::data(vec![b'x'; piece].into()))))
+        }
+
+        fn size_hint(&self) -> http_body::SizeHint {
+            self.declared.map_or_else(http_body::SizeHint::default, http_body::SizeHint::with_exact)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_held_of_a_body_that_stops_is_in_the_budget_and_what_was_declared_is_not() {
+        const MIB: usize = 1024 * 1024;
+        for (declared, comes, held) in [
+            (Some(10 * MIB), 10, FIRST_BUFFER_BYTES),
+            (Some(100), 10, 100),
+            (Some(10 * MIB), MIB + 1, 2 * MIB),
+            (Some(10 * MIB), 9 * MIB, 10 * MIB),
+            (None, 10, FIRST_BUFFER_BYTES),
+            (None, 9 * MIB, 16 * MIB),
+            (None, 17 * MIB, 20 * MIB),
+        ] {
+            let budget = budget(64 * MIB);
+            let body = Stops { declared: declared.map(|bytes| bytes as u64), left: comes };
+            let mut body = Body::new(body);
+            let read = read_whole(&mut body, 20 * MIB as u64, Deadlines::default(), &budget);
+            let mut read = std::pin::pin!(read);
+            assert!(tokio::time::timeout(Duration::from_secs(1), read.as_mut()).await.is_err());
+            let shown = format!("{declared:?}, {comes}");
+            // The future, and with it the buffer, is still there; its room is as well.
+            assert_eq!(64 * MIB - budget.available_permits(), held, "{shown}");
+        }
     }
 
     #[tokio::test]

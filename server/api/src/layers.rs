@@ -10,8 +10,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
-    TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST, HeaderName, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Version};
 use restante_app::context::{RequestId, RoutePath};
@@ -134,6 +134,8 @@ fn finish(response: &mut Response, context: &Context) {
     if let Some(Refused(problem)) = response.extensions_mut().remove() {
         let reason = response.extensions_mut().remove::<Reason>().map(|reason| reason.0);
         *response.body_mut() = render(&problem, reason, Some(&context.request_id)).into();
+        // A router inside may have told the length of the body that was there.
+        response.headers_mut().remove(CONTENT_LENGTH);
     }
     let headers = response.headers_mut();
     for (name, value) in HEADERS {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::FromRef;
 use ipnet::IpNet;
 use restante_app::App;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::health::Readiness;
 
@@ -34,6 +34,34 @@ impl Default for Deadlines {
     }
 }
 
+/// Counts the deliveries that are being worked on. Their senders may be gone, so that no connection
+/// tells of them any more.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnderWay(Arc<watch::Sender<usize>>);
+
+/// A delivery that has begun, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Begun(UnderWay);
+
+impl UnderWay {
+    pub(crate) fn begin(&self) -> Begun {
+        self.0.send_modify(|count| *count += 1);
+        Begun(self.clone())
+    }
+
+    /// Resolves when there are none.
+    pub(crate) async fn ended(&self) {
+        // Never an error, since a sender is here.
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}
+
 /// The state of the router. Clones share it.
 #[derive(Clone)]
 pub struct Api {
@@ -43,6 +71,7 @@ pub struct Api {
     pub deadlines: Deadlines,
     /// Bytes of bodies that may still be taken into memory.
     pub(crate) budget: Arc<Semaphore>,
+    pub(crate) under_way: UnderWay,
     pub(crate) readiness: Arc<Readiness>,
     pub(crate) figures: Option<FiguresText>,
     pub(crate) trusted_proxies: Arc<[IpNet]>,
@@ -57,6 +86,7 @@ impl Api {
             app,
             deadlines: Deadlines::default(),
             budget,
+            under_way: UnderWay::default(),
             readiness: Arc::default(),
             figures,
             trusted_proxies: trusted_proxies.into(),
@@ -68,6 +98,11 @@ impl Api {
         self.readiness.drain();
         // Claims that wait for something to come would hold up the stop.
         self.app.wakeups.close();
+    }
+
+    /// Resolves when no delivery is being worked on.
+    pub async fn deliveries_ended(&self) {
+        self.under_way.ended().await;
     }
 }
 

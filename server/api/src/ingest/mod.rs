@@ -19,11 +19,11 @@ use restante_core::time::Clock;
 use restante_core::verify::Reply;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::body::{Fault, Room, Whole, read_whole};
+use crate::body::{Fault, Whole, read_whole};
 use crate::context::Context;
 use crate::problem::{Reason, Refused};
 use crate::request_log::Recorded;
-use crate::state::{Api, Deadlines};
+use crate::state::{Api, Deadlines, UnderWay};
 
 use receiver::Receiver;
 
@@ -32,6 +32,7 @@ pub(crate) async fn ingest(State(api): State<Api>, request: Request) -> Response
     let around = Around {
         deadlines: api.deadlines,
         budget: Arc::clone(&api.budget),
+        under_way: api.under_way.clone(),
         clock: Arc::clone(&api.app.clock),
     };
     detached(api.app.clone(), around, request).await
@@ -41,6 +42,7 @@ pub(crate) async fn ingest(State(api): State<Api>, request: Request) -> Response
 struct Around {
     deadlines: Deadlines,
     budget: Arc<Semaphore>,
+    under_way: UnderWay,
     clock: Arc<dyn Clock>,
 }
 
@@ -48,7 +50,11 @@ struct Around {
 /// hangs up and this future is dropped. A sender may hang up with its last byte and never read.
 async fn detached<R: Receiver>(receiver: R, around: Around, request: Request) -> Response {
     let (answer, answered) = oneshot::channel();
-    tokio::spawn(async move { deliver(&receiver, &around, request, answer).await });
+    let begun = around.under_way.begin();
+    tokio::spawn(async move {
+        deliver(&receiver, &around, request, answer).await;
+        drop(begun);
+    });
     // The task ends without an answer only when it panicked.
     answered.await.unwrap_or_else(|_| {
         refuse(Code::Internal, "Restante failed to take the delivery. Send it again.", "unavailable")
@@ -62,7 +68,7 @@ async fn deliver<R: Receiver>(
     answer: oneshot::Sender<Response>,
 ) {
     // Nobody may listen any more; the delivery is taken all the same.
-    let (target, delivery, room) = match take_in(receiver, around, request).await {
+    let (target, delivery) = match take_in(receiver, around, request).await {
         Ok(taken) => taken,
         Err(refusal) => {
             let _ = answer.send(*refusal);
@@ -83,7 +89,6 @@ async fn deliver<R: Receiver>(
             received.await;
         }
     }
-    drop(room);
 }
 
 /// Finds the endpoint and reads the body; gives the answer where the delivery ends before that.
@@ -91,7 +96,7 @@ async fn take_in<R: Receiver>(
     receiver: &R,
     around: &Around,
     request: Request,
-) -> Result<(Arc<R::Target>, Incoming, Room), Box<Response>> {
+) -> Result<(Arc<R::Target>, Incoming), Box<Response>> {
     let (parts, mut body) = request.into_parts();
     let target = match receiver.find(token(parts.uri.path())).await {
         Ok(Some(target)) => target,
@@ -132,8 +137,9 @@ async fn take_in<R: Receiver>(
         request_id,
         trace_id,
         peer: parts.extensions.get::<ClientAddress>().map(|address| address.0),
+        held: Some(Arc::new(room)),
     };
-    Ok((target, delivery, room))
+    Ok((target, delivery))
 }
 
 /// The last part of `/in/{token}` or `/in/{token}/`, as it stands there: nothing is decoded.
@@ -153,7 +159,7 @@ const fn refused_as(fault: Fault) -> Option<&'static str> {
         Fault::TooLarge => Some("too_large"),
         Fault::TooSlow => Some("timeout"),
         Fault::Broken => Some("broken_off"),
-        Fault::NoRoom => None,
+        Fault::NoRoom | Fault::Stopping => None,
     }
 }
 

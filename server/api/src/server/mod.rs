@@ -1,8 +1,11 @@
 //! The accept loop: connections with deadlines, limits and a graceful end, none of which
 //! `axum::serve` has. What a request means is the router's business.
 
-mod head_scan;
-mod linger;
+mod connection;
+mod framing;
+mod progress;
+mod timer;
+mod unread;
 mod watched;
 
 use std::convert::Infallible;
@@ -13,21 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use http::header::CONNECTION;
-use http::{HeaderValue, Request};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use restante_core::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
-use tokio::io::{AsyncRead, AsyncWrite};
+use axum::extract::FromRequestParts;
+use http::request::Parts;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tower::Service as _;
 
-use linger::Lingering;
-use watched::{Answering, Progress, Watched};
+use connection::connection;
+pub(crate) use watched::Stopping;
 
 /// The address that a connection came from, in the extensions of each of its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +33,21 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 /// only this mark tells of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BothLengths;
+
+/// Becomes true when the client closes its side of the connection while its request is being worked
+/// on. It may have gone, or it may read on: who has begun something ends it all the same, and only who
+/// waits, or gives away what can be given once, should look.
+#[derive(Debug, Clone)]
+pub(crate) struct HangUp(pub(crate) watch::Receiver<bool>);
+
+impl<S: Sync> FromRequestParts<S> for HangUp {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        // A request that came over no connection never ends.
+        Ok(parts.extensions.get().cloned().unwrap_or_else(|| Self(watch::channel(false).1)))
+    }
+}
 
 /// How many connections there may be and how long their parts may take. Tests make them short.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +60,9 @@ pub struct Limits {
     pub idle: Duration,
     /// How long a client may leave an answer unread.
     pub write: Duration,
-    /// How long requests under way may go on after the stop.
+    /// How long requests may go on coming in after the stop.
+    pub stop_receive: Duration,
+    /// When everything is cut off after the stop: a delivery that came whole has four seconds.
     pub stop: Duration,
 }
 
@@ -60,7 +73,8 @@ impl Default for Limits {
             head: Duration::from_secs(10),
             idle: Duration::from_secs(30),
             write: Duration::from_secs(30),
-            stop: Duration::from_secs(25),
+            stop_receive: Duration::from_millis(1_500),
+            stop: Duration::from_millis(6_000),
         }
     }
 }
@@ -83,8 +97,9 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Serves until `stop` resolves, then finishes what is under way and returns. What is still under
-/// way after [`Limits::stop`] is cut off; its number is returned.
+/// Serves until `stop` resolves, then finishes what is under way and returns. A request that has not
+/// come whole after [`Limits::stop_receive`] is given up. What is still under way after
+/// [`Limits::stop`] is cut off; its number is returned.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -145,60 +160,6 @@ fn is_the_clients(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
     )
-}
-
-/// Serves one connection to its end.
-async fn connection<S>(
-    stream: S,
-    peer: SocketAddr,
-    router: Router,
-    limits: Limits,
-    mut stopped: watch::Receiver<bool>,
-) where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let progress = Arc::new(Progress::default());
-    let io = TokioIo::new(Watched::new(stream, Arc::clone(&progress), limits));
-    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let answering = Answering::begin(&progress);
-        let mut request = request.map(|body| Body::new(Lingering::new(body, &progress)));
-        request.extensions_mut().insert(Peer(peer));
-        if progress.both_lengths() {
-            request.extensions_mut().insert(BothLengths);
-        }
-        let answer = router.clone().call(request);
-        async move {
-            let mut response = answer.await?;
-            if answering.leaves_unread() {
-                // What is left of the body would have to be told from the next request.
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-            }
-            Ok::<_, Infallible>(response.map(|body| answering.until_sent(body)))
-        }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        // `Watched` is stricter and knows the idle time apart from the head's. This bounds whatever it may miss.
-        .header_read_timeout(limits.idle + limits.head)
-        .max_headers(HEADERS_MAX)
-        .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(io, service);
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => Some(ended),
-        _ = stopped.wait_for(|stopped| *stopped) => None,
-    };
-    let ended = match ended {
-        Some(ended) => ended,
-        None => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        // Clients that go away, are too slow or send rubbish: of interest only to who looks for it.
-        tracing::debug!(%error, "a connection ended early");
-    }
 }
 
 #[cfg(test)]

@@ -1,106 +1,36 @@
-//! A connection with deadlines: for its first byte, for the head of a request, for the next request
-//! on an idle connection, and for a client that does not read its answer. While a request is being
-//! worked on nothing runs out here: its body has deadlines of its own (`body.rs`).
+//! The bytes of a connection, with deadlines: for its first byte, for the head of a request, for the
+//! next request on an idle connection, for a client that does not read its answer, and for what
+//! still comes in when the server stops. While a request is being worked on nothing else runs out
+//! here: its body has deadlines of its own (`body.rs`).
 
-use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use axum::body::Body;
-use bytes::Bytes;
-use http_body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep};
 
 use super::Limits;
-use super::head_scan::HeadScan;
+use super::framing::Framing;
+use super::progress::{BUSY, FRESH, HEAD, IDLE, Progress};
+use super::timer::Timer;
 
-/// No byte has come since the connection began.
-const FRESH: u8 = 0;
-/// A part of a head has come.
-const HEAD: u8 = 1;
-/// A request is being worked on.
-const BUSY: u8 = 2;
-/// An answer was sent, and nothing has come since.
-const IDLE: u8 = 3;
+/// What a client has to take of an answer for its time to begin anew. With the 30 seconds of
+/// [`Limits::write`] a client of 20 kbit/s still gets its answer.
+const TAKEN_BYTES_MIN: usize = 64 * 1024;
 
-/// Where a connection stands; shared between its bytes and its requests.
-#[derive(Debug, Default)]
-pub(super) struct Progress {
-    phase: AtomicU8,
-    both_lengths: AtomicBool,
-    unread: AtomicBool,
-}
+/// Why a request is not read any further: the server stops. It is the source of the error that the
+/// reader of the body gets.
+#[derive(Debug, thiserror::Error)]
+#[error("the server stops")]
+pub(crate) struct Stopping;
 
-impl Progress {
-    /// Whether the head that was read last has both a length and a chunked coding.
-    pub(super) fn both_lengths(&self) -> bool {
-        self.both_lengths.load(Ordering::Relaxed)
-    }
+/// Why a head is not read any further: its request line is longer than a head may be.
+#[derive(Debug, thiserror::Error)]
+#[error("the request line is too long")]
+struct LineTooLong;
 
-    /// Notes whether something is left of the body of the request that is being worked on.
-    pub(super) fn set_unread(&self, unread: bool) {
-        self.unread.store(unread, Ordering::Relaxed);
-    }
-}
-
-/// A request that is being worked on, until its answer is sent.
-pub(super) struct Answering(Arc<Progress>);
-
-impl Answering {
-    pub(super) fn begin(progress: &Arc<Progress>) -> Self {
-        progress.phase.store(BUSY, Ordering::Relaxed);
-        Self(Arc::clone(progress))
-    }
-
-    /// Whether the answer comes before the whole body was read.
-    pub(super) fn leaves_unread(&self) -> bool {
-        self.0.unread.load(Ordering::Relaxed)
-    }
-
-    /// Ties this to the answer's body.
-    pub(super) fn until_sent(self, body: Body) -> AnswerBody {
-        AnswerBody { body, _answering: self }
-    }
-}
-
-impl Drop for Answering {
-    fn drop(&mut self) {
-        self.0.phase.store(IDLE, Ordering::Relaxed);
-    }
-}
-
-/// The body of an answer; when it is dropped the connection is idle.
-pub(super) struct AnswerBody {
-    body: Body,
-    _answering: Answering,
-}
-
-impl http_body::Body for AnswerBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// The bytes of a connection, with its deadlines.
+/// A connection's bytes.
 pub(super) struct Watched<S> {
     stream: S,
     progress: Arc<Progress>,
@@ -109,7 +39,14 @@ pub(super) struct Watched<S> {
     /// The phase for which `read` runs.
     timed: u8,
     write: Timer,
-    scan: HeadScan,
+    /// Bytes that the client has taken since `write` runs.
+    taken: usize,
+    stop: Timer,
+    framing: Framing,
+    /// A byte that came while nobody asked for one.
+    ahead: Option<u8>,
+    line_too_long: bool,
+    hung_up: bool,
 }
 
 impl<S> Watched<S> {
@@ -123,13 +60,28 @@ impl<S> Watched<S> {
             read,
             timed: FRESH,
             write: Timer::default(),
-            scan: HeadScan::default(),
+            taken: 0,
+            stop: Timer::default(),
+            framing: Framing::default(),
+            ahead: None,
+            line_too_long: false,
+            hung_up: false,
         }
+    }
+
+    /// The stream, and whether it ended at a request line that was too long, which nobody has answered.
+    pub(super) fn into_inner(self) -> (S, bool) {
+        (self.stream, self.line_too_long)
     }
 
     /// Starts the timer anew when the connection has come to another phase; gives the phase.
     fn phase(&mut self) -> u8 {
-        let phase = self.progress.phase.load(Ordering::Relaxed);
+        let mut phase = self.progress.phase();
+        if phase == IDLE && self.framing.is_in_head() {
+            // It came together with the request before.
+            phase = HEAD;
+            self.progress.set_phase(HEAD);
+        }
         if phase != self.timed {
             self.timed = phase;
             match phase {
@@ -141,15 +93,36 @@ impl<S> Watched<S> {
         phase
     }
 
-    /// Bytes have come while a head is awaited.
+    /// Looks at bytes on their way to hyper.
     fn took(&mut self, phase: u8, bytes: &[u8]) {
-        if phase != HEAD {
-            self.scan = HeadScan::default();
-            self.progress.phase.store(HEAD, Ordering::Relaxed);
+        self.framing.feed(bytes);
+        if let Some(request) = self.framing.both_lengths() {
+            self.progress.set_both_lengths(request);
+        }
+        if matches!(phase, FRESH | IDLE) && !bytes.is_empty() {
+            self.progress.set_phase(HEAD);
             self.phase();
         }
-        self.scan.feed(bytes);
-        self.progress.both_lengths.store(self.scan.both_lengths(), Ordering::Relaxed);
+    }
+
+    /// Refuses a request line that hyper would answer with a 431, since it never sees its end.
+    fn check_line(&mut self, phase: u8) -> io::Result<()> {
+        if phase != BUSY && self.framing.is_line_too_long() {
+            self.line_too_long = true;
+            return Err(io::Error::new(io::ErrorKind::InvalidData, LineTooLong));
+        }
+        Ok(())
+    }
+
+    /// Runs the deadlines of a client that sends nothing.
+    fn overdue(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.progress.is_stopping() {
+            self.stop.start_once(self.limits.stop_receive);
+            if self.stop.poll(cx).is_ready() {
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, Stopping)));
+            }
+        }
+        self.read.poll(cx).map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, "no request came in time")))
     }
 }
 
@@ -161,42 +134,80 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let phase = this.phase();
+        this.check_line(phase)?;
         let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(cx, buffer);
-        if phase == BUSY {
-            return read;
-        }
+        let read = match this.ahead.take() {
+            Some(byte) => {
+                buffer.put_slice(&[byte]);
+                Poll::Ready(Ok(()))
+            }
+            None => Pin::new(&mut this.stream).poll_read(cx, buffer),
+        };
         match read {
             Poll::Ready(Ok(())) => {
                 let came = buffer.filled().get(before..).unwrap_or_default();
+                this.took(phase, came);
                 if !came.is_empty() {
-                    this.took(phase, came);
+                    // A client that closed its side with its last byte is known as such from the beginning.
+                    // An error will come again.
+                    let _ = this.notice_hang_up(cx);
                 }
-                Poll::Ready(Ok(()))
+                Poll::Ready(this.check_line(phase))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            Poll::Pending => this.read.poll(cx, "no request came in time").map(Err),
+            Poll::Pending => this.overdue(cx),
         }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Watched<S> {
+    /// Notices a client that hangs up after its request. hyper, which lets clients close their side
+    /// and read on, does not look before it has answered.
+    fn notice_hang_up(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        // What is still to come of a request is hyper's.
+        if self.hung_up || self.ahead.is_some() || !self.framing.is_between() {
+            return Ok(());
+        }
+        let mut byte = [0];
+        let mut buffer = ReadBuf::new(&mut byte);
+        if Pin::new(&mut self.stream).poll_read(cx, &mut buffer)?.is_ready() {
+            match buffer.filled() {
+                [] => {
+                    self.hung_up = true;
+                    self.progress.hang_up();
+                }
+                [byte, ..] => {
+                    self.ahead = Some(*byte);
+                    // Whoever waited for it may not have seen that it came.
+                    cx.waker().wake_by_ref();
+                }
+            }
+        }
+        Ok(())
     }
 }
 
 impl<S: AsyncWrite + Unpin> Watched<S> {
-    /// Runs the deadline of a client that takes nothing.
+    /// Runs the deadline of a client that takes nothing, or next to nothing.
     fn written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match written {
-            Poll::Ready(done) => {
+        if let Poll::Ready(done) = &written {
+            self.taken = self.taken.saturating_add(*done.as_ref().unwrap_or(&0));
+            if self.taken >= TAKEN_BYTES_MIN {
                 self.write.stop();
-                Poll::Ready(done)
             }
-            Poll::Pending => {
-                self.write.start_once(self.limits.write);
-                self.write.poll(cx, "the client does not read its answer").map(Err)
-            }
+            return written;
         }
+        if !self.write.runs() {
+            self.taken = 0;
+            self.write.start(self.limits.write);
+        }
+        self.write
+            .poll(cx)
+            .map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answer")))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.written(cx, written)
@@ -215,49 +226,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         self.stream.is_write_vectored()
     }
 
+    /// hyper flushes whenever it has done what it can, and only when all is written.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.write.stop();
+        if self.phase() == BUSY {
+            self.notice_hang_up(cx)?;
+        }
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-/// A deadline that can be moved. Its allocation is made once a connection.
-#[derive(Default)]
-struct Timer {
-    sleep: Option<Pin<Box<Sleep>>>,
-    runs: bool,
-}
-
-impl Timer {
-    fn start(&mut self, after: Duration) {
-        let deadline = Instant::now() + after;
-        match &mut self.sleep {
-            Some(sleep) => sleep.as_mut().reset(deadline),
-            None => self.sleep = Some(Box::pin(tokio::time::sleep_until(deadline))),
-        }
-        self.runs = true;
-    }
-
-    fn start_once(&mut self, after: Duration) {
-        if !self.runs {
-            self.start(after);
-        }
-    }
-
-    const fn stop(&mut self) {
-        self.runs = false;
-    }
-
-    /// Gives the error when the time is over.
-    fn poll(&mut self, cx: &mut Context<'_>, over: &'static str) -> Poll<io::Error> {
-        match &mut self.sleep {
-            Some(sleep) if self.runs => {
-                sleep.as_mut().poll(cx).map(|()| io::Error::new(io::ErrorKind::TimedOut, over))
-            }
-            _ => Poll::Pending,
-        }
     }
 }

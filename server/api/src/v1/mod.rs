@@ -10,6 +10,8 @@ mod event_detail;
 mod events;
 #[cfg(test)]
 mod events_tests;
+#[cfg(test)]
+mod hang_up_tests;
 mod keys;
 #[cfg(test)]
 mod objects_tests;

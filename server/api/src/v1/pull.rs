@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 use super::event_answer::EventAnswer;
 use crate::extract::{Caller, Json, JsonOrEmpty, Path};
 use crate::problem::Result;
+use crate::server::HangUp;
 use crate::state::Api;
 
 /// What a claim means when it doesn't say.
@@ -228,6 +229,7 @@ pub(crate) async fn claim(
     State(app): State<App>,
     Caller(by): Caller,
     Path(name): Path<String>,
+    HangUp(hung_up): HangUp,
     JsonOrEmpty(asked): JsonOrEmpty<ClaimRequest>,
 ) -> Result<Json<ClaimAnswer>> {
     let asked = Claim {
@@ -236,7 +238,7 @@ pub(crate) async fn claim(
         wait_seconds: asked.wait_seconds.unwrap_or(0),
         handler_version: asked.handler_version,
     };
-    let claimed = app.claim(&by, &name, asked).await?;
+    let claimed = app.claim(&by, &name, asked, hung_up).await?;
     Ok(Json(ClaimAnswer {
         events: claimed.events.into_iter().map(EventAnswer::claimed).collect(),
         leased: claimed.idle.map(|idle| idle.leased),

@@ -13,6 +13,7 @@ use restante_core::seal::TenantKeyset;
 use restante_store::consumers::ConsumerRecord;
 use restante_store::handoffs::{self, Lease, LeaseNack};
 use restante_store::{StoreError, consumers};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Claim, Claimed, ClaimedEvent, Idle, check};
@@ -23,25 +24,63 @@ use crate::{App, By, figures};
 /// A waiting claim looks again at least this often: a wake-up may get lost, and an operator's command
 /// on SQLite is another process.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// A caller that closes its side of the connection so soon has probably said all that it will, and
+/// reads on. One that has gone away in this time has lost its answer, as in any network.
+const READS_ON: Duration = Duration::from_secs(1);
 /// A pause after others were faster, or hold for a moment what is due.
 const AFTER_A_RACE: Duration = Duration::from_millis(20);
+
+/// The connection to the caller, as far as a claim has to know of it.
+#[derive(Clone)]
+struct Line {
+    hung_up: watch::Receiver<bool>,
+    /// Until when the caller may close its side and still be handed something.
+    reads_on_until: Instant,
+}
+
+impl Line {
+    fn is_closed(&self) -> bool {
+        *self.hung_up.borrow()
+    }
+
+    /// Whether what is leased now would be for nobody.
+    fn leads_nowhere(&self) -> bool {
+        self.is_closed() && Instant::now() >= self.reads_on_until
+    }
+
+    async fn closed(&mut self) {
+        if self.hung_up.wait_for(|hung_up| *hung_up).await.is_err() {
+            // Nobody tells of it any more; when the connection ends, so does the claim.
+            std::future::pending().await
+        }
+    }
+}
 
 impl App {
     /// Claims what is due to a consumer, and waits for it as long as was asked for.
     ///
-    /// A caller that goes away while it waits has leased nothing. One whose key is revoked or expires
-    /// while it waits gets nothing any more.
+    /// A caller that goes away while it waits has leased nothing: when this is dropped, and when
+    /// `hung_up` becomes true, since most callers that close their side have gone. One that closes it
+    /// right behind its request may still read, and gets what is due now, without a wait. One whose key
+    /// is revoked or expires while it waits gets nothing any more.
     ///
     /// # Errors
     /// Not found, fields at fault, a key that is none any more, or what the database ran into.
-    pub async fn claim(&self, by: &By, consumer: &str, asked: Claim) -> Result<Claimed, StoreError> {
+    pub async fn claim(
+        &self,
+        by: &By,
+        consumer: &str,
+        asked: Claim,
+        hung_up: watch::Receiver<bool>,
+    ) -> Result<Claimed, StoreError> {
         check::claim(&asked)?;
+        let mut line = Line { hung_up, reads_on_until: Instant::now() + READS_ON };
         let tenant = by.tenant();
         // Before anything is leased: without keys nothing could be handed out.
         let keys = self.tenant_keys(tenant).await?;
         let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds.into());
         loop {
-            let (consumer, leases) = self.lease(by, consumer, &asked).await?;
+            let (consumer, leases) = self.lease(by, consumer, &asked, &line).await?;
             if !leases.is_empty() {
                 let events = self.hand_out(&keys, &consumer, leases).await?;
                 if !events.is_empty() {
@@ -50,9 +89,10 @@ impl App {
                 // Nothing of it could be opened, and all of it has failed; perhaps there is more.
                 continue;
             }
-            if let Some(idle) = self.wait(by, &consumer, deadline).await? {
+            if let Some(idle) = self.wait(by, &consumer, deadline, &mut line).await? {
                 return Ok(Claimed { events: Vec::new(), idle: Some(idle) });
             }
+            line.reads_on_until = Instant::now();
         }
     }
 
@@ -63,6 +103,7 @@ impl App {
         by: &By,
         name: &str,
         asked: &Claim,
+        line: &Line,
     ) -> Result<(ConsumerRecord, Vec<Lease>), StoreError> {
         let claim = handoffs::Claim {
             randoms: (0..asked.max).map(|_| self.random.bytes()).collect(),
@@ -74,6 +115,7 @@ impl App {
         // be out of reach until the lease runs out.
         let waits = Arc::new(());
         let still_there = Arc::downgrade(&waits);
+        let line = line.clone();
         let (consumer, claimed) = self
             .store
             .write(move |conn| {
@@ -83,7 +125,7 @@ impl App {
                         look_again(conn, caller, Scope::EventsConsume, clock.now()).await?;
                         return Err(not_found().into());
                     };
-                    if still_there.strong_count() == 0 {
+                    if still_there.strong_count() == 0 || line.leads_nowhere() {
                         return Err(StoreError::Unavailable {
                             statement: "claim",
                             detail: "the claimer has gone away".to_owned(),
@@ -160,6 +202,7 @@ impl App {
         by: &By,
         consumer: &ConsumerRecord,
         deadline: Instant,
+        line: &mut Line,
     ) -> Result<Option<Idle>, StoreError> {
         let mut consumer = consumer.clone();
         let place = self.wakeups.place(consumer.id);
@@ -171,7 +214,7 @@ impl App {
             consumer.enabled = now_enabled;
             let in_future = idle.next_at.map(|at| at.micros_since(idle.now).max(0).unsigned_abs());
             let next_in = in_future.filter(|_| consumer.enabled).map(Duration::from_micros);
-            if Instant::now() >= deadline || self.wakeups.is_closed() {
+            if Instant::now() >= deadline || self.wakeups.is_closed() || line.is_closed() {
                 let next_at = idle.next_at.filter(|_| consumer.enabled);
                 return Ok(Some(Idle { leased: idle.leased, next_at, paused: !consumer.enabled }));
             }
@@ -184,6 +227,7 @@ impl App {
             tokio::select! {
                 () = &mut woken => {}
                 () = tokio::time::sleep_until(until) => {}
+                () = line.closed() => {}
             }
         }
     }

@@ -35,8 +35,8 @@ async fn bench(t: TestStore) -> Bench {
 }
 
 async fn claim(app: &App, by: &By) -> Result<Claimed, StoreError> {
-    app.claim(by, "default", Claim { max: 1, lease_seconds: 60, wait_seconds: 30, handler_version: None })
-        .await
+    let asked = Claim { max: 1, lease_seconds: 60, wait_seconds: 30, handler_version: None };
+    app.claim(by, "default", asked, tokio::sync::watch::channel(false).1).await
 }
 
 impl Bench {

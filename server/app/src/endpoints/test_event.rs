@@ -123,6 +123,7 @@ impl App {
             request_id: by.request_id.clone().unwrap_or_default(),
             trace_id: None,
             peer: None,
+            held: None,
         };
         match self.take(road, &target, incoming).await.ending {
             Ending::Committed(committed) => Ok(TestEventSent {

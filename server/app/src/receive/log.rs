@@ -12,6 +12,8 @@ use crate::figures;
 pub(super) struct Entry<'a> {
     pub(super) target: &'a Target,
     pub(super) incoming: &'a Incoming,
+    /// The size of its body, which may be gone already.
+    pub(super) body_bytes: usize,
     /// Whether its signature was looked at; a test event may come without one.
     pub(super) verified: bool,
     pub(super) verified_in: Duration,
@@ -117,7 +119,7 @@ impl Entry<'_> {
                 transaction = ending.transaction,
                 status = ending.status,
                 error = ending.error,
-                body_bytes = incoming.request.body.len(),
+                body_bytes = self.body_bytes,
                 verify_us = micros(self.verified_in),
                 duration_us = micros(took),
                 request_id = incoming.request_id,

@@ -13,6 +13,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+use std::any::Any;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use restante_core::request::Request;
 use restante_core::time::Timestamp;
 use restante_core::verify::{Accepted, PublicReason, Rejection, Reply, Verdict, identify_unverified, verify};
 use restante_store::{Committed, StoreError};
+use tokio::sync::Semaphore;
 
 use crate::{App, figures};
 pub use answer::refusal;
@@ -43,6 +45,8 @@ const REFUSES_FOR_MICROS: u64 = 1_000_000;
 /// Verifying and sealing a body of this size takes a millisecond or more, which other connections
 /// of the same thread should not wait for.
 const BLOCKING_FROM_BYTES: usize = 512 * 1024;
+/// Such bodies that are worked on at once: while a body is sealed it is in memory twice.
+static LARGE_AT_ONCE: Semaphore = Semaphore::const_new(4);
 
 /// A request as it came, with what is known of its way here.
 #[derive(Debug)]
@@ -57,6 +61,9 @@ pub struct Incoming {
     pub trace_id: Option<String>,
     /// Where it came from.
     pub peer: Option<IpAddr>,
+    /// What the caller wants to be kept until nothing of the request is in memory any more, which may
+    /// be later than its answer: the room that it takes of a budget, say.
+    pub held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// How a delivery ended, for the log and the figures.
@@ -161,14 +168,17 @@ impl App {
     /// node counts.
     pub(crate) async fn take(&self, road: Road, target: &Arc<Target>, incoming: Incoming) -> Taken {
         let began = Instant::now();
-        let (mut target, incoming) = (Arc::clone(target), Arc::new(incoming));
+        let has_body = !incoming.request.body.is_empty();
+        let (mut target, mut incoming) = (Arc::clone(target), Arc::new(incoming));
         for time in 1..=JUDGED_TIMES_MAX {
             let last = time == JUDGED_TIMES_MAX;
-            let why = match self.judge(road, &target, &incoming, began, last).await {
+            let why = match self.judge(road, &target, &mut incoming, began, last).await {
                 Ok(taken) => return taken,
                 Err(why) => why,
             };
             match self.read_anew(&target, why, &incoming).await {
+                // The body is gone, so the sender has to bring it again.
+                Ok(_) if has_body && incoming.request.body.is_empty() => break,
                 Ok(changed) => target = changed,
                 Err(reply) => {
                     let (endpoint, status) = (target.endpoint, reply.status);
@@ -212,13 +222,15 @@ impl App {
         &self,
         road: Road,
         target: &Arc<Target>,
-        incoming: &Arc<Incoming>,
+        incoming: &mut Arc<Incoming>,
         began: Instant,
         last: bool,
     ) -> Result<Taken, Again> {
         let judged = Instant::now();
         let failed = || Taken { reply: answer::unavailable(), ending: Ending::Failed };
-        let (verdict, sealed) = if incoming.request.body.len() >= BLOCKING_FROM_BYTES {
+        let body_bytes = incoming.request.body.len();
+        let (verdict, sealed) = if body_bytes >= BLOCKING_FROM_BYTES {
+            let Ok(_turn) = LARGE_AT_ONCE.acquire().await else { return Ok(failed()) };
             let (app, target, incoming) = (self.clone(), Arc::clone(target), Arc::clone(incoming));
             let work = tokio::task::spawn_blocking(move || app.verify_and_seal(road, &target, &incoming));
             match work.await {
@@ -229,7 +241,14 @@ impl App {
             self.verify_and_seal(road, target, incoming)
         };
         let verified_in = judged.elapsed();
-        let entry = log::Entry { target, incoming, verified: road.is_verified(), verified_in, began };
+        if let (Verdict::Accept(_), Some(incoming)) = (&verdict, Arc::get_mut(incoming))
+            && body_bytes >= BLOCKING_FROM_BYTES
+        {
+            // Its sealed form is as large, and all that is needed unless the endpoint changes just now.
+            incoming.request.body = bytes::Bytes::new();
+        }
+        let verified = road.is_verified();
+        let entry = log::Entry { target, incoming, body_bytes, verified, verified_in, began };
         Ok(match (verdict, sealed) {
             (Verdict::Reject(_), _)
                 if !last && target.is_older_than(REFUSES_FOR_MICROS, self.clock.now()) =>
@@ -249,14 +268,7 @@ impl App {
             (Verdict::Accept(accepted), Some(delivery)) => {
                 let patience = patience(target).saturating_sub(began.elapsed());
                 let queued = Instant::now();
-                let commit = tokio::time::timeout(patience, self.store.commit(delivery)).await;
-                let commit = commit.unwrap_or_else(|_| {
-                    Err(StoreError::Unavailable {
-                        statement: "commit",
-                        detail: "it took too long".to_owned(),
-                    })
-                });
-                match commit {
+                match self.commit(patience, delivery, incoming.held.clone()).await {
                     Ok(committed) => {
                         figures::commit(queued.elapsed());
                         let duplicates =
@@ -283,6 +295,29 @@ impl App {
             // Authentic, but the tenant's keys can't seal it: that is our fault, never the sender's.
             (Verdict::Accept(_), None) => failed(),
         })
+    }
+
+    /// Commits, and waits for it as long as the sender may wait. A record that is not committed by then
+    /// stays in the queue, and what is `held` with it.
+    async fn commit(
+        &self,
+        patience: Duration,
+        delivery: restante_store::Delivery,
+        held: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Result<Committed, StoreError> {
+        let store = self.store.clone();
+        let mut commit = Box::pin(async move { store.commit(delivery).await });
+        match tokio::time::timeout(patience, commit.as_mut()).await {
+            Ok(committed) => committed,
+            Err(_) => {
+                tokio::spawn(async move {
+                    // Committed or not, nobody waits for the answer.
+                    let _ = commit.await;
+                    drop(held);
+                });
+                Err(StoreError::Unavailable { statement: "commit", detail: "it took too long".to_owned() })
+            }
+        }
     }
 
     fn verify_and_seal(

@@ -7,7 +7,9 @@ use restante_core::request::{HeaderList, Request};
 use restante_core::secret::Secret;
 use restante_core::verify::{Reply, SignRequest, sign};
 use restante_store::both_engines;
+use restante_store::testing::TestStore;
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 
 use super::{Incoming, Target};
 use crate::endpoints::{Endpoint, EndpointChange, NewEndpoint};
@@ -21,7 +23,7 @@ struct Bench {
     endpoint: Endpoint,
 }
 
-async fn bench(t: restante_store::testing::TestStore, provider: &str, options: Value) -> Bench {
+async fn bench(t: TestStore, provider: &str, options: Value) -> Bench {
     let test = TestApp::new(t);
     let tenant = test.tenant("acme").await;
     let Value::Object(options) = options else { panic!("options are an object") };
@@ -80,6 +82,7 @@ impl Bench {
             request_id: "req_test".to_owned(),
             trace_id: None,
             peer: None,
+            held: None,
         };
         self.test.app.receive(&self.target().await, incoming).await
     }
@@ -211,6 +214,7 @@ both_engines!(a_database_that_is_away_is_answered_503_and_never_2xx, |t| async {
         request_id: "req_test".to_owned(),
         trace_id: None,
         peer: None,
+        held: None,
     };
     let reply = bench.test.app.receive(&target, incoming).await;
     assert_eq!(reply.status, 503);
@@ -244,7 +248,7 @@ async fn node_that_knows(bench: &Bench) -> (crate::App, Arc<Target>) {
 async fn receive_at(node: &crate::App, known: &Arc<Target>, request: Request) -> Reply {
     let received_at = node.clock.now();
     let request_id = "req_test".to_owned();
-    let incoming = Incoming { request, received_at, request_id, trace_id: None, peer: None };
+    let incoming = Incoming { request, received_at, request_id, trace_id: None, peer: None, held: None };
     node.receive(known, incoming).await
 }
 
@@ -265,6 +269,22 @@ both_engines!(a_scope_that_changed_elsewhere_counts_for_the_very_next_event, |t|
     let again = bench.receive(request).await;
     assert_eq!(told(&again), json!({ "status": "duplicate", "id": told(&first)["id"] }));
     assert_eq!(bench.test.t.count("receipts").await, 1);
+});
+
+both_engines!(a_large_body_under_which_its_endpoint_changed_is_stored_when_it_comes_again, |t| async {
+    let bench = bench(t, "stripe", json!({})).await;
+    let (node, known) = node_that_knows(&bench).await;
+    let large = PAID.replace("\"created\"", &format!("\"more\":\"{}\",\"created\"", "x".repeat(600_000)));
+    let request = bench.signed(&large).await;
+    let scope = Some(Some(restante_core::catalogue::DedupScope::Endpoint));
+    let change = EndpointChange { dedup_scope: scope, ..EndpointChange::default() };
+    bench.test.app.update_endpoint(&bench.tenant.by, bench.endpoint.id, change).await.expect("no event yet");
+    assert_eq!(receive_at(&node, &known, request.clone()).await.status, 503);
+    assert_eq!(bench.test.t.count("receipts").await, 0);
+    let known = node.find_endpoint(token(&bench.endpoint)).await.expect("the store").expect("the endpoint");
+    assert_eq!(receive_at(&node, &known, request).await.status, 200);
+    let of_the_endpoint = format!("receipts WHERE scope = '{}'", bench.endpoint.id);
+    assert_eq!(bench.test.t.count(&of_the_endpoint).await, 1);
 });
 
 both_engines!(nothing_is_stored_by_rules_or_secrets_that_are_gone, |t| async {
@@ -360,3 +380,46 @@ both_engines!(a_rotated_secret_verifies_until_its_time_and_not_after, |t| async 
     bench.test.t.clock.advance_seconds(1);
     assert_eq!(bench.receive(old).await.status, 401);
 });
+
+#[tokio::test]
+async fn what_is_held_for_a_record_is_held_until_it_is_committed_also_when_that_is_late() {
+    let bench = bench(TestStore::sqlite().await, "stripe", json!({})).await;
+    let request = bench.signed(r#"{"id":"evt_1","object":"event","type":"invoice.paid","created":1}"#).await;
+    let target = bench.target().await;
+    let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (begins, goes, store) = (Arc::clone(&begun), Arc::clone(&go), bench.test.app.store.clone());
+    // The one writer of SQLite is kept busy.
+    let writing = tokio::spawn(async move {
+        let work = store.write(move |_| {
+            Box::pin(async move {
+                begins.notify_one();
+                goes.notified().await;
+                Ok(())
+            })
+        });
+        work.await.unwrap();
+    });
+    begun.notified().await;
+    let held = Arc::new(());
+    let kept = Arc::downgrade(&held);
+    let incoming = Incoming {
+        request,
+        received_at: bench.test.app.clock.now(),
+        request_id: "req_test".to_owned(),
+        trace_id: None,
+        peer: None,
+        held: Some(held),
+    };
+    // Nobody works, so the sender's patience is over at once.
+    tokio::time::pause();
+    let reply = bench.test.app.receive(&target, incoming).await;
+    tokio::time::resume();
+    assert_eq!(reply.status, 503);
+    assert_eq!(kept.strong_count(), 1);
+    go.notify_one();
+    writing.await.unwrap();
+    while kept.strong_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(bench.test.t.count("receipts").await, 1);
+}

@@ -30,6 +30,7 @@ both_engines!(a_kept_refusal_is_listed_explained_and_opened_by_its_tenant_alone,
         request_id: "req_7".to_owned(),
         trace_id: None,
         peer: None,
+        held: None,
     };
     a.app.receive(&target, incoming).await;
     a.app.flush_refusals().await;

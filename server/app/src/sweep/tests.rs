@@ -26,6 +26,11 @@ async fn bench(t: TestStore) -> Bench {
     Bench { a, tenant, endpoint: EndpointId(restante_core::id::uuid_v7_floor(a_moment())) }
 }
 
+/// A claimer that never hangs up.
+fn stays() -> watch::Receiver<bool> {
+    watch::channel(false).1
+}
+
 const fn a_moment() -> restante_core::time::Timestamp {
     restante_core::time::Timestamp::from_seconds(1)
 }
@@ -234,7 +239,7 @@ both_engines!(the_sweep_stops_when_it_is_told_and_sends_home_who_waits, |t| asyn
     let sweeps = tokio::spawn(run_sweeps(bench.a.app.clone(), stopped));
     let (app, by) = (bench.a.app.clone(), bench.by().clone());
     let claim = Claim { max: 1, lease_seconds: 1, wait_seconds: 30, handler_version: None };
-    let waiting = tokio::spawn(async move { app.claim(&by, "default", claim).await.unwrap() });
+    let waiting = tokio::spawn(async move { app.claim(&by, "default", claim, stays()).await.unwrap() });
     stop.send(true).unwrap();
     sweeps.await.unwrap();
     assert!(waiting.await.unwrap().events.is_empty());
@@ -246,7 +251,7 @@ both_engines!(what_can_not_be_opened_is_failed_and_the_claim_goes_on, |t| async 
         bench.event().await;
     }
     let claim = Claim { max: 2, lease_seconds: 60, wait_seconds: 0, handler_version: None };
-    let claimed = bench.a.app.claim(bench.by(), "default", claim).await.unwrap();
+    let claimed = bench.a.app.claim(bench.by(), "default", claim, stays()).await.unwrap();
     assert!(claimed.events.is_empty());
     assert_eq!(bench.state(3).await, 3);
 });

@@ -1,6 +1,8 @@
 //! Receiving as HTTP, with a stand-in for the verbs: what is handed over, what is refused before,
 //! and what happens when a sender goes away.
 
+mod senders;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -68,7 +70,8 @@ impl Receiver for StandIn {
         self.0.counted.lock().unwrap().push(what);
     }
 
-    async fn receive(&self, _: &Arc<()>, delivery: Incoming) -> Reply {
+    async fn receive(&self, _: &Arc<()>, mut delivery: Incoming) -> Reply {
+        let _held = delivery.held.take();
         self.0.received.lock().unwrap().push(delivery);
         self.0.begun.notify_one();
         match self.0.does {
@@ -98,6 +101,7 @@ impl Clock for FixedClock {
 struct Desk {
     stand_in: StandIn,
     budget: Arc<Semaphore>,
+    under_way: UnderWay,
 }
 
 impl Desk {
@@ -111,13 +115,18 @@ impl Desk {
             finished: AtomicUsize::new(0),
             done: Notify::new(),
         };
-        Self { stand_in: StandIn(Arc::new(inner)), budget: Arc::new(Semaphore::new(1_000)) }
+        Self {
+            stand_in: StandIn(Arc::new(inner)),
+            budget: Arc::new(Semaphore::new(1_000)),
+            under_way: UnderWay::default(),
+        }
     }
 
     async fn send(&self, request: Request) -> Response {
         let around = Around {
             deadlines: Deadlines::default(),
             budget: Arc::clone(&self.budget),
+            under_way: self.under_way.clone(),
             clock: Arc::new(FixedClock),
         };
         detached(self.stand_in.clone(), around, request).await
