@@ -8,6 +8,7 @@ mod failure;
 mod figures;
 mod instance;
 mod logging;
+mod memory;
 mod say;
 mod serving;
 mod settings;
@@ -20,6 +21,7 @@ use arguments::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    memory::give_back_what_is_freed();
     // Two crates that do TLS would otherwise each choose a provider, and the second one panic.
     // An error says that there is one already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
