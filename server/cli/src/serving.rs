@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use restante_api::server::{self, Limits};
@@ -13,14 +14,17 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
 
 use crate::failure::Failure;
 use crate::figures;
 use crate::instance::Instance;
 use crate::settings::Settings;
 
-/// How long background work may take to end after the last request.
-const BACKGROUND_STOP_MAX: Duration = Duration::from_secs(3);
+/// A stop takes no longer than this, whatever is under way. A container engine kills after ten seconds.
+const STOP_MAX: Duration = Duration::from_secs(8);
+/// What of it is for closing the database, after requests and background work.
+const CLOSE_MAX: Duration = Duration::from_secs(1);
 
 /// The ports of a server, taken and not yet served.
 pub(crate) struct Ports {
@@ -102,8 +106,10 @@ pub(crate) async fn run(
         });
     }
 
+    let stopped_at = OnceLock::new();
     let draining = async {
         stop.await;
+        let _ = stopped_at.set(Instant::now());
         tracing::info!("stopping: no more connections, requests under way are finished");
         api.drain();
         // Claims that wait for something to come are answered, so that they don't hold up the stop.
@@ -127,14 +133,21 @@ pub(crate) async fn run(
     if left > 0 {
         tracing::warn!(left, "connections were cut off, since they did not end in time");
     }
+    let until = stopped_at.get().copied().unwrap_or_else(Instant::now) + STOP_MAX;
+    // Deliveries go on when their senders have gone.
+    if timeout_at(until - 2 * CLOSE_MAX, api.deliveries_ended()).await.is_err() {
+        tracing::warn!("deliveries without an answer were given up, since they could not be stored in time");
+    }
     // Whoever waits for this has ended when nobody is there.
     let _ = stopping.send(true);
     let ended = async { while background.join_next().await.is_some() {} };
-    if tokio::time::timeout(BACKGROUND_STOP_MAX, ended).await.is_err() {
+    if timeout_at(until - CLOSE_MAX, ended).await.is_err() {
         tracing::warn!("background work was cut off, since it did not end in time");
-        background.shutdown().await;
+        background.abort_all();
     }
-    instance.close().await;
+    if timeout_at(until, instance.close()).await.is_err() {
+        tracing::warn!("the database was not closed, since that did not end in time");
+    }
     tracing::info!("stopped");
     Ok(())
 }
