@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Make a tenant, its owner and an API key, for scripts; beside a running server or before its first start
     Bootstrap(BootstrapArguments),
+    /// Help people who can't sign in
+    Admin(AdminArguments),
     /// Print the settings that are in force, and where each comes from
     Config(ConfigArguments),
     /// Ask the server on this machine whether it can commit; ends with status 1 when it can't
@@ -128,6 +130,33 @@ pub(crate) struct BootstrapArguments {
     /// Read the owner's password from standard input; one newline at its end is not part of it
     #[arg(long, required = true)]
     pub(crate) password_stdin: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AdminArguments {
+    #[command(subcommand)]
+    pub(crate) command: AdminCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminCommand {
+    /// Make a one-time link for a person who lost their password or second factor, or the set-up link
+    Link(LinkArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinkArguments {
+    /// The person's e-mail address
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) email: String,
+    /// Also take the second factor away, when the link is used
+    #[arg(long)]
+    pub(crate) without_second_factor: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -30,8 +30,6 @@ pub(crate) struct Instance {
     pub(crate) database: String,
     /// The file of a master key that was made just now.
     pub(crate) new_master_key: Option<PathBuf>,
-    /// Whether it holds no tenant yet.
-    pub(crate) is_empty: bool,
     _lock: Option<Lock>,
 }
 
@@ -89,7 +87,7 @@ impl Instance {
             },
             master_keys: ring,
         });
-        Ok(Self { app, database, new_master_key: created.then_some(path), is_empty, _lock: lock })
+        Ok(Self { app, database, new_master_key: created.then_some(path), _lock: lock })
     }
 
     /// Closes the database after what is queued. The folder is free afterwards.

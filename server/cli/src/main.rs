@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Command};
+use arguments::{AdminCommand, Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -41,6 +41,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Serve(asked) => block_on(commands::serve::run(asked)),
         Command::Demo(asked) => block_on(commands::demo::run(asked)),
         Command::Bootstrap(asked) => block_on(commands::bootstrap::run(asked)),
+        Command::Admin(asked) => match asked.command {
+            AdminCommand::Link(asked) => block_on(commands::admin_link::run(asked)),
+        },
         Command::Config(asked) => commands::config::run(&asked),
         Command::Healthcheck(asked) => block_on(commands::healthcheck::run(asked)),
         Command::Sign(asked) => commands::sign::run(&asked),

@@ -135,7 +135,7 @@ fn names(ids: &[KekId]) -> String {
 /// # Errors
 /// What the database ran into.
 pub async fn is_instance_empty(rows: &impl TenantKeyRows) -> Result<bool, StoreError> {
-    Ok(rows.page(None, 1).await?.is_empty())
+    Ok(rows.page(None, 1).await?.is_empty() && rows.people_page(None, 1).await?.is_empty())
 }
 
 /// Checks at start that every master key in use is loaded, and that one key under each unwraps, so

@@ -1,5 +1,6 @@
 //! What the commands do, one file each.
 
+pub(crate) mod admin_link;
 pub(crate) mod bootstrap;
 pub(crate) mod config;
 pub(crate) mod demo;

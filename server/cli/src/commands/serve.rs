@@ -13,12 +13,16 @@ pub(crate) async fn run(asked: SettingFlags) -> Result<(), Failure> {
     let stop = serving::interrupted()?;
     let ports = Ports::take(&settings)?;
     let instance = Instance::open(&settings, For::Serving).await?;
-    greet(&settings, &instance, ports.address()?);
+    greet(&settings, &instance, ports.address()?).await?;
     serving::run(instance, ports, &settings, stop).await
 }
 
 /// What a person wants to know who has just started it.
-fn greet(settings: &Settings, instance: &Instance, address: std::net::SocketAddr) {
+async fn greet(
+    settings: &Settings,
+    instance: &Instance,
+    address: std::net::SocketAddr,
+) -> Result<(), Failure> {
     say::note(&format!("Restante {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
     say::note(&format!("  for the world it is   {}", settings.public_url));
     say::note(&format!("  the data is kept in   {}", instance.database));
@@ -26,9 +30,13 @@ fn greet(settings: &Settings, instance: &Instance, address: std::net::SocketAddr
         say::note(&format!("  a master key was made {}", path.display()));
         say::note("Keep a copy of that file apart from the database: without it nothing can be read again.");
     }
-    if instance.is_empty {
+    if instance.app.needs_set_up().await? {
+        let link = instance.app.new_set_up_link().await?;
         say::note(
-            "There is no tenant yet. In another terminal: restante bootstrap --tenant NAME --email ADDRESS --password-stdin",
+            "Nobody administers this instance yet. Set it up in the browser, with this link, once, within a day:",
         );
+        say::note(&format!("  {}/set-up/{}", settings.public_url, link.expose()));
+        say::note("The next start prints a new one. For scripts there is `restante bootstrap`.");
     }
+    Ok(())
 }

@@ -27,6 +27,7 @@ mod commands;
 mod disk_errors;
 mod disk_full;
 mod odd_deliveries;
+mod people;
 mod postgres_outage;
 mod standstill;
 mod starting;

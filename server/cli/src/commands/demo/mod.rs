@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use restante_core::secret::Secret;
+use restante_core::token::LinkToken;
 use tokio::net::TcpListener;
 
 use crate::arguments::DemoArguments;
@@ -35,6 +36,7 @@ pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
     let instance = Instance::open(&settings, For::Serving).await?;
     let password = Secret::new(traffic::random_hex::<16>()?);
     let tenant = instance.app.bootstrap("demo", "demo@example.com", password).await?;
+    let link = instance.app.new_sign_in_link(tenant.user).await?;
 
     let stopping = Arc::new(AtomicBool::new(false));
     let noted = Arc::clone(&stopping);
@@ -44,7 +46,7 @@ pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
     };
     // The requests of the demo take the same road as anybody's: through the socket.
     let life = tokio::spawn(async move {
-        let lived = live(address, tenant.api_key).await;
+        let lived = live(address, tenant.api_key, &link).await;
         // A server that is about to stop owes its senders no answer.
         if stopping.load(Ordering::Relaxed) { Ok(()) } else { lived }
     });
@@ -81,22 +83,23 @@ fn settings(folder: &Path, address: SocketAddr) -> Result<Settings, Failure> {
 }
 
 /// Sets the tenant up, says what there is to try, and then sends for as long as the demo runs.
-async fn live(address: SocketAddr, key: Secret<String>) -> Result<(), Failure> {
+async fn live(address: SocketAddr, key: Secret<String>, link: &LinkToken) -> Result<(), Failure> {
     let mut senders = Vec::new();
     for kind in senders::KINDS {
         senders.push(Sender::set_up(address, key.expose(), kind).await?);
     }
-    say::result(&introduction(address, key.expose(), &senders));
+    say::result(&introduction(address, key.expose(), link, &senders));
     traffic::run(address, &senders).await
 }
 
-fn introduction(address: SocketAddr, key: &str, senders: &[Sender]) -> String {
+fn introduction(address: SocketAddr, key: &str, link: &LinkToken, senders: &[Sender]) -> String {
     let here = format!("http://{address}");
     let post = format!("curl -sS -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'");
     let urls: String =
         senders.iter().map(|sender| format!("  {:<8} {}\n", sender.provider(), sender.url)).collect();
     let mut text = format!(
         "Restante's demo runs on {here} until Ctrl-C ends it; then all of it is removed.\n\n\
+         Sign in with this link, once:\n  {here}/links/{}\n\n\
          The API key of its tenant, with every scope:\n  {key}\n\n\
          Its endpoints, which get signed, repeated and forged requests all the time:\n{urls}\n\
          What came in:\n  curl -sS -H 'Authorization: Bearer {key}' '{here}/v1/events?limit=5'\n\n\
@@ -104,7 +107,8 @@ fn introduction(address: SocketAddr, key: &str, senders: &[Sender]) -> String {
          {post} -d '{{\"max\":2,\"lease_seconds\":60}}' {here}/v1/consumers/default/claim\n\n\
          Acknowledge one of them, with the lease that the claim gave:\n  \
          {post} -d '{{\"leases\":[\"LEASE\"]}}' {here}/v1/consumers/default/ack\n\n\
-         What was counted:\n  curl -sS -H 'Authorization: Bearer {key}' '{here}/v1/stats?window=1h'\n"
+         What was counted:\n  curl -sS -H 'Authorization: Bearer {key}' '{here}/v1/stats?window=1h'\n",
+        link.expose()
     );
     if let Some(first) = senders.first() {
         text.push_str(&format!(
