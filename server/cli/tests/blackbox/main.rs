@@ -20,6 +20,7 @@ mod postgres;
 mod support;
 
 mod at_rest;
+mod bad_framing;
 mod bad_requests;
 mod bad_signatures;
 mod clocks;
