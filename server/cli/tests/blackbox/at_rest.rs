@@ -296,3 +296,35 @@ both_databases!(no_answer_shows_a_secret_that_it_is_not_for, |place| async {
     let payload = run.canaries.iter().find(|canary| canary.what == "a payload").expect("a payload");
     assert!(whole.contains(&payload.text));
 });
+
+postgres_alone!(no_nonce_is_drawn_twice, |place| async {
+    // The same bytes again and again, before and after a start.
+    let mut server = Server::start(&place).await;
+    let mut api = server.tenant(&place, "acme");
+    let sender = api.endpoint("github").await;
+    for number in 0..60 {
+        if number == 30 {
+            server.stop().await;
+            server = Server::start(&place).await;
+            api = api.at(&server);
+        }
+        let signed = sender.signed(&format!("id-{number}"), Some(b"{}"));
+        sender.send(server.address(), &signed).await.expect("an answer").expect(200);
+    }
+    // A sealed field has its nonce in the bytes from the ninth on (docs/decisions/0003-sealing.md).
+    let nonces =
+        |column: &str, table: &str| format!("SELECT substring({column} from 9 for 24) AS nonce FROM {table}");
+    let all = [
+        nonces("body_sealed", "payloads"),
+        nonces("headers_sealed", "payloads"),
+        nonces("sha256_sealed", "receipts"),
+        nonces("secret_sealed", "endpoint_secrets"),
+        nonces("token_sealed", "endpoints"),
+    ]
+    .join(" UNION ALL ");
+    let rows = place
+        .database()
+        .expect("a database")
+        .rows(&format!("SELECT count(*), count(DISTINCT nonce), min(length(nonce)) FROM ({all}) AS nonces"));
+    assert_eq!(rows, [["182", "182", "24"]]);
+});

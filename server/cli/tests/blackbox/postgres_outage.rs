@@ -232,3 +232,25 @@ postgres_alone!(an_ack_whose_answer_was_lost_is_acked_when_it_is_repeated, |plac
     assert_eq!(behind.api.claim("default", &json!({})).await, Vec::<Value>::new());
     behind.server.stop().await;
 });
+
+postgres_alone!(a_change_and_its_line_in_the_audit_log_are_both_there_or_neither_is, |place| async {
+    let behind = Behind::a_proxy(&place).await;
+    let count = || {
+        let database = place.database().expect("a database");
+        let rows = database.rows(
+            "SELECT (SELECT count(*) FROM api_keys), (SELECT count(*) FROM audit_log WHERE action = 'key.create')",
+        );
+        let number = |text: &str| text.parse::<u32>().expect("a number");
+        (number(&rows[0][0]), number(&rows[0][1]))
+    };
+    let (keys, lines) = count();
+    for (way, made) in [(Way::CutBeforeCommit, 0), (Way::CutAfterCommit, 1)] {
+        behind.proxy.set(way);
+        let asked = json!({ "name": "a key", "scopes": ["events:read"] });
+        let answer = behind.api.ask("POST", "/v1/keys", Some(&asked)).await;
+        assert_eq!(answer.status, 503, "{answer:?}");
+        behind.proxy.set(Way::Open);
+        assert_eq!(count(), (keys + made, lines + made), "{way:?}");
+    }
+    behind.server.stop().await;
+});
