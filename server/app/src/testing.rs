@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use restante_core::handoff::Nack;
 use restante_core::id::{EndpointId, PayloadId, ReceiptId};
+use restante_core::request::{HeaderList, Request};
 use restante_core::seal::KeyRing;
 use restante_core::secret::Secret;
 use restante_store::testing::TestStore;
@@ -13,6 +14,7 @@ use restante_store::{Delivery, NewReceipt, SealedPayload, consumers, handoffs};
 
 use crate::endpoints::NewEndpoint;
 use crate::random::SystemRandom;
+use crate::receive::Incoming;
 use crate::settings::Settings;
 use crate::{App, By, Setup};
 
@@ -67,6 +69,30 @@ impl TestApp {
             enabled: true,
         };
         self.app.create_endpoint(by, asked, None).await.expect("an endpoint").value.endpoint.id
+    }
+
+    /// Has an endpoint refuse a request with such a body, and keeps it.
+    pub async fn refuse(&self, by: &By, endpoint: EndpointId, body: &'static [u8]) {
+        let url = self.app.endpoint(by, endpoint).await.expect("the endpoint").url;
+        let token = url.rsplit('/').next().unwrap_or_default();
+        let target = self.app.find_endpoint(token).await.expect("a look-up").expect("a target");
+        let header = ("stripe-signature".to_owned(), bytes::Bytes::from_static(b"t=1,v1=00"));
+        let request = Request {
+            method: "POST".to_owned(),
+            headers: HeaderList(vec![header]),
+            body: bytes::Bytes::from_static(body),
+            ..Request::default()
+        };
+        let incoming = Incoming {
+            request,
+            received_at: self.app.clock.now(),
+            request_id: "req_refused".to_owned(),
+            trace_id: None,
+            peer: None,
+            held: None,
+        };
+        self.app.receive(&target, incoming).await;
+        self.app.flush_refusals().await;
     }
 
     /// Fails all that waits at a consumer, with the same error.

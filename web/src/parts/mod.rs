@@ -1,7 +1,7 @@
 //! What pages are put together from: icons, badges, times, amounts, charts, links, faults of forms.
 //! Pure functions of what they are given; templates print them.
 
-#![expect(dead_code, unused_imports, reason = "the pages that use all of it follow")]
+#![expect(dead_code, reason = "the pages that use all of it follow")]
 
 pub(crate) mod alien;
 pub(crate) mod amount;
@@ -14,6 +14,7 @@ pub(crate) mod link;
 pub(crate) mod moment;
 pub(crate) mod next;
 pub(crate) mod payload;
+pub(crate) mod prose;
 pub(crate) mod qr;
 pub(crate) mod reasons;
 #[cfg(test)]

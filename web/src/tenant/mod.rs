@@ -2,10 +2,12 @@
 
 mod actors;
 mod choices;
+mod endpoints;
 mod enter;
 mod events;
 mod frame;
 mod overview;
+mod refusals;
 mod replays;
 
 use axum::Router;
@@ -18,6 +20,8 @@ pub(crate) fn routes() -> Router<Web> {
     Router::new()
         .route("/t/{slug}", get(overview::show))
         .route("/t/{slug}/enter", post(enter::submit))
+        .merge(endpoints::routes())
         .merge(events::routes())
+        .merge(refusals::routes())
         .merge(replays::routes())
 }

@@ -13,6 +13,7 @@ mod shown;
 mod test_event;
 #[cfg(test)]
 mod tests;
+mod try_out;
 mod update;
 
 use std::fmt;
@@ -28,6 +29,7 @@ use serde_json::{Map, Value};
 pub(crate) use check::name as check_name;
 pub use secret_add::{AddedSecret, NewSecret, Retire};
 pub use test_event::{TestEvent, TestEventSent};
+pub use try_out::TryOut;
 
 /// An endpoint as its tenant sees it. The form is also what kept answers hold, so that a field may
 /// be added only with a default.
@@ -96,7 +98,8 @@ pub struct NewEndpoint {
     pub name: String,
     /// Its provider's slug.
     pub provider: String,
-    /// Its secrets as they were pasted.
+    /// Its secrets as they were pasted; none at all while it is not enabled, for senders that show
+    /// their secret only once they have the URL.
     pub secrets: Vec<Secret<String>>,
     /// Its options, the secret ones among them.
     pub options: Map<String, Value>,

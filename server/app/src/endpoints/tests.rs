@@ -617,3 +617,22 @@ both_engines!(options_that_leave_a_secret_unusable_are_refused, |t| async {
     let refused = problem(a.app.update_endpoint(&tenant.by, made.id, wrong).await);
     assert_eq!(pointers(&refused), ["/options/verify/header"]);
 });
+
+both_engines!(an_endpoint_without_a_secret_waits_for_it_disabled, |t| async {
+    let a = TestApp::new(t);
+    let by = a.tenant("acme").await.by;
+    let asked = NewEndpoint { secrets: Vec::new(), enabled: false, ..github("") };
+    let made = a.app.create_endpoint(&by, asked, None).await.unwrap().value.endpoint;
+    assert!(!made.enabled && made.secrets.is_empty());
+    let enable = || EndpointChange { enabled: Some(true), ..EndpointChange::default() };
+    let refused = a.app.update_endpoint(&by, made.id, enable()).await.unwrap_err().into_problem();
+    assert_eq!(refused.errors[0].pointer, "/enabled");
+    let secret = NewSecret {
+        secret: Secret::new("a secret that came later".to_owned()),
+        retire_others: Retire::Never,
+    };
+    a.app.add_secret(&by, made.id, secret, None).await.unwrap();
+    assert!(a.app.update_endpoint(&by, made.id, enable()).await.unwrap().endpoint.enabled);
+    let at_once = NewEndpoint { secrets: Vec::new(), ..github("") };
+    assert!(a.app.create_endpoint(&by, at_once, None).await.is_err());
+});

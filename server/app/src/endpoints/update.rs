@@ -128,6 +128,13 @@ impl Merge<'_> {
             after.dedup_scope = scope;
         }
         if let Some(enabled) = change.enabled {
+            let live = self.secrets.iter().filter(|row| shown::is_live(row, self.now)).count();
+            if enabled && !before.enabled && live == 0 {
+                errors.extend(check::fault(
+                    "/enabled",
+                    "The endpoint has no secret yet, so nothing could be verified. Add its secret first.",
+                ));
+            }
             after.enabled = enabled;
         }
         let mut options_changed = false;

@@ -3,6 +3,7 @@
 //! made of counters and of a few bounded looks at indexes; no event is counted for it.
 
 mod course;
+mod endpoint;
 mod silence;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use restante_store::stats::{self, AgeCount, Counted, Counters, EndpointSeen, Gra
 use uuid::Uuid;
 
 pub use course::{Slot, Slots};
+pub use endpoint::EndpointCourse;
 pub use silence::Silence;
 
 use crate::stats::Window;

@@ -49,6 +49,11 @@ both_engines!(what_came_in_waits_and_was_refused_is_told_by_endpoint_and_consume
     assert_eq!((consumer.pending, consumer.oldest.map(Timestamp::seconds)), (2, Some(first.seconds())));
     let ages: Vec<u64> = consumer.ages.as_ref().unwrap().iter().map(|age| age.count).collect();
     assert_eq!(ages, [1, 0, 0, 1, 0, 0]);
+    let course = a.app.endpoint_course(&tenant.by, busy, Window::Day).await.unwrap();
+    assert_eq!((course.overview.accepted, course.overview.refused), (2, 0));
+    assert_eq!(course.overview.name, "Busy");
+    assert_eq!(course.slots.total().accepted, 2);
+    assert!(a.app.endpoint_course(&other.by, busy, Window::Day).await.is_err());
     // An hour back there is only the second; another tenant has none of it.
     assert_eq!(overview(&a, &tenant, Window::Hour).await.slots.total().accepted, 1);
     assert_eq!(

@@ -2,7 +2,7 @@
 //! of a tenant has the tenant's name in its path, so that a link works for a colleague; whether the
 //! person belongs there is asked anew at each request.
 
-use super::Scope::{self, EventsRead, EventsReplay, PayloadsRead};
+use super::Scope::{self, ConfigRead, ConfigWrite, EventsRead, EventsReplay, PayloadsRead};
 use super::{Access, Route};
 
 const fn public(method: &'static str, path: &'static str) -> Route {
@@ -59,6 +59,25 @@ pub const PAGE_ROUTES: &[Route] = &[
     tenant("GET", "/t/{slug}/events/{id}/payload/download", PayloadsRead),
     tenant("POST", "/t/{slug}/events/{id}/settle", EventsReplay),
     tenant("POST", "/t/{slug}/events/{id}/repair", EventsReplay),
+    tenant("GET", "/t/{slug}/refusals", EventsRead),
+    tenant("GET", "/t/{slug}/refusals/{endpoint}/{id}", PayloadsRead),
     tenant("GET", "/t/{slug}/replays/new", EventsReplay),
     tenant("POST", "/t/{slug}/replays", EventsReplay),
+    // Its endpoints.
+    tenant("GET", "/t/{slug}/endpoints", ConfigRead),
+    tenant("GET", "/t/{slug}/endpoints/new", ConfigWrite),
+    tenant("GET", "/t/{slug}/endpoints/new/{provider}", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/new/{provider}", ConfigWrite),
+    tenant("GET", "/t/{slug}/endpoints/{id}", ConfigRead),
+    tenant("GET", "/t/{slug}/endpoints/{id}/edit", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/edit", ConfigWrite),
+    tenant("GET", "/t/{slug}/endpoints/{id}/first", ConfigWrite),
+    tenant("GET", "/t/{slug}/endpoints/{id}/first/state", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/first/secret", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/secrets", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/secrets/{secret}/delete", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/test", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/enable", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/disable", ConfigWrite),
+    tenant("POST", "/t/{slug}/endpoints/{id}/delete", ConfigWrite),
 ];

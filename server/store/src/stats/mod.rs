@@ -18,7 +18,7 @@ mod tests;
 
 pub use ages::{AgeCount, COUNTED_MAX, pending_ages};
 pub use course::{Counted, Grain, course};
-pub use endpoints::{EndpointSeen, endpoints_seen};
+pub use endpoints::{EndpointSeen, endpoint_seen, endpoints_seen};
 
 /// Microseconds of a minute and of an hour.
 const MINUTE: i64 = 60_000_000;

@@ -18,6 +18,7 @@ use axum::routing::{get, post};
 use crate::state::Web;
 
 pub(crate) use list::named;
+pub(crate) use payload::headers;
 
 pub(crate) fn routes() -> Router<Web> {
     Router::new()

@@ -1,0 +1,18 @@
+//! Refused requests: a few of each endpoint are kept, each with the reason in a sentence and, for whoever
+//! may see payloads, with the request itself.
+
+mod detail;
+mod list;
+
+use axum::Router;
+use axum::routing::get;
+
+use crate::state::Web;
+
+pub(crate) use list::RefusalRow;
+
+pub(crate) fn routes() -> Router<Web> {
+    Router::new()
+        .route("/t/{slug}/refusals", get(list::show))
+        .route("/t/{slug}/refusals/{endpoint}/{id}", get(detail::show))
+}
