@@ -16,10 +16,10 @@ use http::header::{
 use http::{HeaderValue, Version};
 use restante_app::context::{RequestId, RoutePath};
 use restante_core::problem::{Code, Problem};
-use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::context::Context;
+use crate::page_body::PageBodies;
 use crate::problem::{Reason, Refused, render};
 use crate::request_log::{self, Recorded};
 use crate::server::{BothLengths, Peer};
@@ -44,13 +44,14 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 
 /// Joins the routers of machines and people, and puts around both what every request needs.
 pub fn with_layers(api: &Api, machines: Router, pages: Router) -> Router {
+    let bodies = PageBodies::new(api.deadlines);
     let elsewhere = tower::service_fn(move |request: Request| {
-        let pages = pages.clone();
+        let (pages, bodies) = (pages.clone(), bodies.clone());
         async move {
             if is_for_machines(request.uri().path()) {
                 return Ok::<_, Infallible>(not_found(request.uri().path()));
             }
-            pages.oneshot(request).await
+            Ok(bodies.answer(pages, request).await)
         }
     });
     machines

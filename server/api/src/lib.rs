@@ -9,6 +9,7 @@ mod health;
 mod ingest;
 mod layers;
 mod openapi;
+mod page_body;
 mod peer;
 pub mod problem;
 mod request_log;

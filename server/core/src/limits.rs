@@ -46,6 +46,8 @@ pub const POINTER_STEPS_MAX: usize = 64;
 pub const SOURCES_MAX: usize = 60;
 /// Nesting of `join` and `first`.
 pub const SOURCE_DEPTH_MAX: usize = 8;
+/// A form that a person sends: a payload of half a megabyte pasted into the try-out, with its escapes.
+pub const FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Fields of a form body or a query string that are read.
 pub const FORM_FIELDS_MAX: usize = 4_096;
 /// A signature, time or token header that is longer is malformed.

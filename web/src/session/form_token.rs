@@ -5,12 +5,11 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use http::HeaderMap;
 use restante_app::people::Session;
+pub(crate) use restante_core::limits::FORM_BYTES_MAX;
 use restante_core::problem::{Code, Problem};
 use subtle::ConstantTimeEq as _;
 use url::form_urlencoded;
 
-/// The largest form: a payload of half a megabyte pasted into the try-out, with its escapes.
-pub(crate) const FORM_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// The name of the field.
 pub(super) const FIELD: &str = "csrf";
 const HEADER: &str = "x-csrf-token";

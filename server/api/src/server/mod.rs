@@ -60,6 +60,8 @@ pub struct Limits {
     pub idle: Duration,
     /// How long a client may leave an answer unread.
     pub write: Duration,
+    /// How long a body may come in, for whoever reads it without a deadline of its own.
+    pub body: Duration,
     /// How long requests may go on coming in after the stop.
     pub stop_receive: Duration,
     /// When everything is cut off after the stop: a delivery that came whole has four seconds.
@@ -73,6 +75,7 @@ impl Default for Limits {
             head: Duration::from_secs(10),
             idle: Duration::from_secs(30),
             write: Duration::from_secs(30),
+            body: Duration::from_secs(30),
             stop_receive: Duration::from_millis(1_500),
             stop: Duration::from_millis(6_000),
         }

@@ -1,7 +1,7 @@
 //! The bytes of a connection, with deadlines: for its first byte, for the head of a request, for the
 //! next request on an idle connection, for a client that does not read its answer, and for what
-//! still comes in when the server stops. While a request is being worked on nothing else runs out
-//! here: its body has deadlines of its own (`body.rs`).
+//! still comes in when the server stops. A body has stricter deadlines where it is read (`body.rs`);
+//! the work on a request has none here.
 
 use std::io;
 use std::pin::Pin;
@@ -87,7 +87,8 @@ impl<S> Watched<S> {
             match phase {
                 HEAD | FRESH => self.read.start(self.limits.head),
                 IDLE => self.read.start(self.limits.idle),
-                _ => self.read.stop(),
+                // hyper reads nothing but the body meanwhile, so it runs for that alone.
+                _ => self.read.start(self.limits.body),
             }
         }
         phase
@@ -122,7 +123,7 @@ impl<S> Watched<S> {
                 return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, Stopping)));
             }
         }
-        self.read.poll(cx).map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, "no request came in time")))
+        self.read.poll(cx).map(|()| Err(io::Error::new(io::ErrorKind::TimedOut, "nothing came in time")))
     }
 }
 

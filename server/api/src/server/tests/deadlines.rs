@@ -26,6 +26,21 @@ async fn a_head_that_trickles_in_is_closed_at_the_total() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_body_that_trickles_in_ends_whoever_reads_it() {
+    let begin = Instant::now();
+    let (mut client, task) = connect();
+    client.write_all(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n").await.unwrap();
+    while client.write_all(b"x").await.is_ok() && !task.is_finished() {
+        tokio::time::sleep(Duration::from_millis(800)).await;
+    }
+    // It is answered then, and five seconds later the server is tired of what still comes.
+    assert!((35..37).contains(&begin.elapsed().as_secs()), "{:?}", begin.elapsed());
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_idle_connection_may_wait_longer_and_then_ask_again() {
     let (mut client, _task) = connect();
     for _ in 0..2 {
