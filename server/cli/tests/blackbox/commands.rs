@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::support::{Place, Server, until};
 
@@ -108,6 +108,26 @@ fn what_bootstrap_can_not_make_is_said_and_leaves_nothing() {
     assert!(said.status.success(), "nothing is in its way: {}", text(&said.stderr));
 }
 
+/// What `verify` says of the request that `sign` makes with these arguments.
+fn verdict(place: &Place, sign: &[&str], options: &Value) -> Value {
+    let signed = run(place, &[sign, &["--json"]].concat(), &[], "");
+    let signed: Value = serde_json::from_slice(&signed.stdout).expect("JSON");
+    let headers = signed["headers"].as_array().expect("headers");
+    let headers: Map<String, Value> = headers
+        .iter()
+        .map(|header| (header[0].as_str().expect("a name").to_owned(), header[1].clone()))
+        .collect();
+    let after = |flag: &str| sign[sign.iter().position(|word| *word == flag).expect(flag) + 1];
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
+    let line = json!({
+        "id": "signed", "provider": after("--provider"), "secrets": [after("--secret")], "extra": options,
+        "at": now.as_secs(), "method": signed["method"], "url": signed["url"], "headers": headers,
+        "body": signed["body"],
+    });
+    let said = run(place, &["verify", "--json-lines"], &[], &format!("{line}\n"));
+    serde_json::from_slice(&said.stdout).expect("a verdict")
+}
+
 both_databases!(what_sign_prints_is_accepted_for_every_provider, |place| async {
     let server = Server::start(&place).await;
     let api = server.tenant(&place, "acme");
@@ -144,8 +164,10 @@ both_databases!(what_sign_prints_is_accepted_for_every_provider, |place| async {
         }
         let url = made.expect(201)["url"].as_str().expect("a URL").to_owned();
         let arguments = ["sign", "--provider", &name, "--secret", secret, "--url", &url, "--id", "id_1"];
-        let options = options.to_string();
-        let arguments = [&arguments[..], &["--options", &options]].concat();
+        let text_of_options = options.to_string();
+        let arguments = [&arguments[..], &["--options", &text_of_options]].concat();
+        let verdict = verdict(&place, &arguments, &options);
+        assert_eq!(verdict["verdict"], "accept", "{name}: {verdict}");
         let said = run(&place, &arguments, &[], "");
         assert!(said.status.success(), "{name}: {}", text(&said.stderr));
         // As printed, but for the address: the public one is nobody's here.
