@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
@@ -104,6 +104,13 @@ impl Run {
         let verify_token = new("an option that is a secret");
         let app_secret = new("a second signing secret");
         endpoint(&api, "whatsapp", "whatsapp", &app_secret, json!({ "verify_token": verify_token })).await;
+        // Secrets that are pasted in a coding, whose bytes are the key.
+        let in_base64 = format!("whsec_{}", STANDARD.encode(new("a key that is pasted in base 64")));
+        endpoint(&api, "base64", "standard-webhooks", &in_base64, json!({})).await;
+        let in_hex = hex::encode(new("a key that is pasted in hex"));
+        let verify =
+            json!({ "verify": { "algorithm": "hmac-sha256", "header": "X-Sig", "secret_encoding": "hex" } });
+        endpoint(&api, "hex", "custom", &in_hex, verify).await;
         let added = new("an added secret");
         let path = format!("/v1/endpoints/{}/secrets", sender.endpoint);
         api.post(&path, &json!({ "secret": added })).await;
