@@ -55,7 +55,7 @@ pub(crate) fn variable(name: &str) -> String {
 /// Variables that begin like ours and are no settings: the one that names the file, those of the
 /// tests and the benchmark, and those that Kubernetes makes for a service of the name `restante`.
 pub(crate) fn is_foreign(name: &str) -> bool {
-    matches!(name, "bin" | "bench_commit" | "config" | "failpoint" | "port")
+    matches!(name, "bin" | "bench_commit" | "config" | "failpoint" | "long" | "port")
         || ["test_", "port_", "service_"].iter().any(|prefix| name.starts_with(prefix))
 }
 

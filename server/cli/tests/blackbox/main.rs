@@ -10,7 +10,6 @@
     clippy::print_stderr,
     reason = "a test ends at what it did not expect, and says what the server said"
 )]
-#![expect(dead_code, unused_imports, reason = "what needs the rest of the support comes next")]
 
 // As much of PostgreSQL's protocol as makes a database.
 #[path = "../support/postgres.rs"]
@@ -23,13 +22,18 @@ mod at_rest;
 mod bad_framing;
 mod bad_requests;
 mod bad_signatures;
+mod broken;
 mod clocks;
 mod commands;
+mod copies;
 mod disk_errors;
 mod disk_full;
+mod kills;
+mod nodes;
 mod odd_deliveries;
 mod people;
 mod postgres_outage;
 mod standstill;
 mod starting;
+mod stops;
 mod stories;

@@ -4,6 +4,8 @@
 mod api;
 mod gate;
 mod http;
+mod ledger;
+mod load;
 mod place;
 pub(crate) mod proxy;
 pub(crate) mod raw;
@@ -13,6 +15,7 @@ mod server;
 pub(crate) use api::Api;
 pub(crate) use gate::{Gate, Held};
 pub(crate) use http::{Answer, Connection, NoAnswer, get, send};
+pub(crate) use load::{Load, Traffic};
 pub(crate) use place::Place;
 pub(crate) use sender::Sender;
 pub(crate) use server::Server;
