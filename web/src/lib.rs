@@ -3,6 +3,7 @@
 //! stands in `restante_core::access`, and `session` holds everybody to it.
 
 mod account;
+mod admin;
 mod api_reference;
 mod assets;
 mod docs;
@@ -38,6 +39,7 @@ pub fn router(app: App, description: &Value) -> Router {
         .route("/docs/errors/{slug}", get(docs::error))
         .route("/assets/{name}", get(assets::serve))
         .merge(account::routes())
+        .merge(admin::routes())
         .merge(tenant::routes())
         .route_layer(from_fn_with_state(web.clone(), session::guard))
         .route_layer(session::layer(&web))

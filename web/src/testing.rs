@@ -6,11 +6,17 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use http::header::{COOKIE, HOST, LOCATION, SET_COOKIE};
 use http::{HeaderMap, Request, StatusCode};
+use restante_app::context::RoutePath;
 use restante_app::settings::Settings;
 use restante_app::testing::TestApp;
+use restante_core::access::Role;
+use restante_core::id::UserId;
+use restante_core::secret::Secret;
+use restante_core::token::TokenHash;
 use restante_store::testing::TestStore;
 use serde_json::json;
 use tower::ServiceExt as _;
+use tower_sessions::session::Id;
 
 /// The password of everybody whom `TestApp::tenant` makes.
 pub(crate) const PASSWORD: &str = "correct horse battery staple";
@@ -21,6 +27,8 @@ pub(crate) struct Got {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
+    /// The route that answered, if one of the table did.
+    pub(crate) route: Option<&'static str>,
 }
 
 impl Got {
@@ -64,6 +72,29 @@ impl Site {
         assert_eq!(got.status, StatusCode::SEE_OTHER, "{}", got.text);
         browser.get(&format!("/t/{slug}")).await;
         browser
+    }
+}
+
+impl Site {
+    /// A browser in which that person is signed in, without the way there.
+    pub(crate) async fn signed_in(&self, user: UserId) -> Browser {
+        let (id, session) = (Id::default(), self.a.app.new_session(user, false, "a test"));
+        let csrf = hex::encode(session.csrf);
+        self.a.app.insert_session(TokenHash::of(&id.0.to_le_bytes()), session).await.unwrap();
+        let mut browser = self.browser();
+        browser.cookies.insert("restante".to_owned(), id.to_string());
+        browser.csrf = csrf;
+        browser
+    }
+
+    /// A new person with that role in a tenant.
+    pub(crate) async fn member(&self, slug: &str, role: Role) -> UserId {
+        let owner = self.a.app.person_of(&format!("owner@{slug}.test")).await.unwrap().unwrap();
+        let here = self.a.app.who(owner, Some(slug)).await.unwrap().unwrap().here.unwrap();
+        let by = here.by(owner, None);
+        let invited = self.a.app.invite(&by, &format!("a-{role}@{slug}.test"), role).await.unwrap();
+        let password = Secret::new(PASSWORD.to_owned());
+        self.a.app.accept_as_new(&invited.link, password, None).await.unwrap().user
     }
 }
 
@@ -138,6 +169,7 @@ impl Browser {
         if let Some((_, rest)) = text.split_once("name=\"csrf\" value=\"") {
             self.csrf = rest.split('"').next().unwrap().to_owned();
         }
-        Got { status: parts.status, headers: parts.headers, text }
+        let route = parts.extensions.get::<RoutePath>().map(|route| route.0);
+        Got { status: parts.status, headers: parts.headers, text, route }
     }
 }

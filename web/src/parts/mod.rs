@@ -5,6 +5,7 @@
 
 pub(crate) mod alien;
 pub(crate) mod amount;
+pub(crate) mod audit;
 pub(crate) mod badge;
 pub(crate) mod chart;
 pub(crate) mod form;

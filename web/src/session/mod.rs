@@ -14,6 +14,8 @@ mod public_address;
 mod store;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod walk;
 
 pub(crate) use cookie::{device_mark, layer, remember_device, removal};
 pub(crate) use device::device_name;

@@ -1,11 +1,13 @@
 //! The pages of a tenant. A folder an area; their paths begin with the tenant's name.
 
 mod actors;
+mod audit;
 mod choices;
 mod endpoints;
 mod enter;
 mod events;
 mod frame;
+mod members;
 mod overview;
 mod refusals;
 mod replays;
@@ -21,6 +23,8 @@ pub(crate) fn routes() -> Router<Web> {
         .route("/t/{slug}", get(overview::show))
         .route("/t/{slug}/enter", post(enter::submit))
         .merge(endpoints::routes())
+        .route("/t/{slug}/audit", get(audit::show))
+        .merge(members::routes())
         .merge(events::routes())
         .merge(refusals::routes())
         .merge(replays::routes())

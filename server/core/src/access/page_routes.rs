@@ -17,6 +17,14 @@ const fn tenant(method: &'static str, path: &'static str, scope: Scope) -> Route
     Route::new(method, path, Access::Tenant(scope))
 }
 
+const fn owner(method: &'static str, path: &'static str) -> Route {
+    Route::new(method, path, Access::Owner)
+}
+
+const fn administrator(method: &'static str, path: &'static str) -> Route {
+    Route::new(method, path, Access::Administrator)
+}
+
 /// Every route of the pages.
 pub const PAGE_ROUTES: &[Route] = &[
     // For anyone.
@@ -51,6 +59,25 @@ pub const PAGE_ROUTES: &[Route] = &[
     // A tenant.
     tenant("GET", "/t/{slug}", EventsRead),
     tenant("POST", "/t/{slug}/enter", EventsRead),
+    owner("GET", "/t/{slug}/members"),
+    owner("POST", "/t/{slug}/members/invites"),
+    owner("POST", "/t/{slug}/members/invites/{id}/revoke"),
+    owner("POST", "/t/{slug}/members/{id}/role"),
+    owner("POST", "/t/{slug}/members/{id}/remove"),
+    owner("POST", "/t/{slug}/members/{id}/reset-link").confirmed(),
+    owner("POST", "/t/{slug}/grants").confirmed(),
+    owner("POST", "/t/{slug}/grants/{id}/end"),
+    owner("GET", "/t/{slug}/audit"),
+    // The instance.
+    administrator("GET", "/admin"),
+    administrator("GET", "/admin/people"),
+    administrator("GET", "/admin/people/{id}"),
+    administrator("POST", "/admin/people/{id}/administrator").confirmed(),
+    administrator("POST", "/admin/people/{id}/disabled").confirmed(),
+    administrator("POST", "/admin/people/{id}/end-sessions"),
+    administrator("POST", "/admin/people/{id}/reset-link").confirmed(),
+    administrator("POST", "/admin/sign-up").confirmed(),
+    administrator("GET", "/admin/audit"),
     // Its events.
     tenant("GET", "/t/{slug}/events", EventsRead),
     tenant("GET", "/t/{slug}/events/newer", EventsRead),

@@ -1,0 +1,27 @@
+//! The administration of the instance. A file an action; each is for administrators.
+
+mod audit;
+mod people;
+mod person;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::state::Web;
+
+/// The routes of the administration.
+pub(crate) fn routes() -> Router<Web> {
+    Router::new()
+        .route("/admin", get(start::show))
+        .route("/admin/sign-up", post(start::sign_up))
+        .route("/admin/people", get(people::show))
+        .route("/admin/people/{id}", get(person::show))
+        .route("/admin/people/{id}/administrator", post(person::administrator))
+        .route("/admin/people/{id}/disabled", post(person::disabled))
+        .route("/admin/people/{id}/end-sessions", post(person::end_sessions))
+        .route("/admin/people/{id}/reset-link", post(person::reset_link))
+        .route("/admin/audit", get(audit::show))
+}

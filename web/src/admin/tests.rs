@@ -1,0 +1,71 @@
+//! The administration as administrators go through it in the browser.
+
+use restante_store::both_engines;
+
+use crate::testing::Site;
+
+both_engines!(an_administrator_finds_somebody_helps_them_and_shuts_them_out, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("first").await;
+    site.a.tenant("acme").await;
+    let (mut admin, mut ada) = (site.owner("first").await, site.owner("acme").await);
+    assert_eq!(admin.get("/admin").await.status, 200);
+    let found = admin.get("/admin/people?begins=owner@ac").await.text;
+    assert!(found.contains("owner@acme.test") && !found.contains(">owner@first.test</a>"), "{found}");
+    let id = site.a.app.person_of("owner@acme.test").await.unwrap().unwrap();
+    let at = |what: &str| format!("/admin/people/{id}{what}");
+    assert!(admin.get(&at("")).await.text.contains("owner@acme.test"));
+
+    let got = admin.post(&at("/reset-link"), &[]).await;
+    assert!(got.text.contains("http://127.0.0.1:8080/links/"), "{}", got.text);
+    assert_eq!(admin.post(&at("/end-sessions"), &[]).await.location(), format!("{}?said=ended", at("")));
+    assert_eq!(ada.get("/account").await.status, 303);
+
+    assert_eq!(admin.post(&at("/administrator"), &[("is", "yes")]).await.status, 303);
+    let mut ada = site.owner("acme").await;
+    assert_eq!(ada.get("/admin").await.status, 200);
+    assert_eq!(admin.post(&at("/administrator"), &[("is", "no")]).await.status, 303);
+    assert_eq!(ada.get("/admin").await.status, 404);
+    assert_eq!(admin.post(&at("/administrator"), &[("is", "perhaps")]).await.status, 422);
+
+    assert_eq!(
+        admin.post(&at("/disabled"), &[("is", "yes")]).await.location(),
+        format!("{}?said=disabled", at(""))
+    );
+    assert_eq!(ada.get("/account").await.status, 303);
+    assert_eq!(ada.sign_in("owner@acme.test", crate::testing::PASSWORD).await.status, 403);
+    assert_eq!(admin.post(&at("/disabled"), &[("is", "no")]).await.status, 303);
+    assert_eq!(ada.sign_in("owner@acme.test", crate::testing::PASSWORD).await.status, 303);
+
+    let log = admin.get("/admin/audit").await.text;
+    for action in
+        ["person.reset_link", "administrator.make", "administrator.revoke", "person.disable", "person.enable"]
+    {
+        assert!(log.contains(action), "{action}");
+    }
+});
+
+both_engines!(the_last_administrator_is_told_why_they_stay, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("first").await;
+    let mut admin = site.owner("first").await;
+    let id = site.a.app.person_of("owner@first.test").await.unwrap().unwrap();
+    let got = admin.post(&format!("/admin/people/{id}/administrator"), &[("is", "no")]).await;
+    assert_eq!(got.status, 409);
+    assert!(got.text.contains("only administrator"), "{}", got.text);
+    let got = admin.post(&format!("/admin/people/{id}/disabled"), &[("is", "yes")]).await;
+    assert_eq!(got.status, 409);
+    assert_eq!(admin.get("/admin").await.status, 200);
+});
+
+both_engines!(signing_up_is_opened_and_closed, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("first").await;
+    let mut admin = site.owner("first").await;
+    admin.get("/admin").await;
+    assert_eq!(admin.post("/admin/sign-up", &[("open", "yes")]).await.location(), "/admin?said=opened");
+    assert_eq!(site.browser().get("/sign-up").await.status, 200);
+    assert!(admin.get("/admin").await.text.contains("Signing up is open"));
+    assert_eq!(admin.post("/admin/sign-up", &[("open", "no")]).await.location(), "/admin?said=closed");
+    assert_eq!(site.browser().get("/sign-up").await.status, 404);
+});
