@@ -93,8 +93,8 @@ impl PersonLine {
         Self {
             id: format!("usr_{number}"),
             email: text.to_owned(),
-            administrator: number % 2 == 0,
-            disabled: number % 3 == 0,
+            administrator: number.is_multiple_of(2),
+            disabled: number.is_multiple_of(3),
             has_second_factor: number % 2 == 1,
             signed_in: (number > 0).then_some(Moment::new(now, now)),
             made: Moment::new(now, now),

@@ -56,7 +56,7 @@ pub(crate) fn samples(text: &str, lines: usize) -> Vec<LogLine> {
         action: text.to_owned(),
         subject: text.to_owned(),
         details: vec![(text.to_owned(), text.to_owned())],
-        request_id: (number % 2 == 0).then(|| text.to_owned()),
+        request_id: number.is_multiple_of(2).then(|| text.to_owned()),
     };
     (0..lines).map(line).collect()
 }

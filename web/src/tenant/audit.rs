@@ -13,6 +13,7 @@ use crate::parts::audit::{LogLine, lines};
 use crate::parts::shell::{Area, Shell};
 use crate::session::Member;
 use crate::state::Web;
+use crate::tenant::frame::{Said, frame};
 
 #[derive(Template)]
 #[template(path = "tenant/audit.html")]
@@ -59,7 +60,7 @@ pub(crate) async fn show(
         format!("?{}", query.finish())
     };
     Ok(answer(&AuditLogPage {
-        shell: member.shell(Area::Audit),
+        shell: frame(&web, &member, Area::Audit, &Said::default()).await?,
         lines: lines(&page, web.app.clock.now()),
         chosen,
         filters: true,

@@ -17,6 +17,7 @@ use crate::parts::moment::Moment;
 use crate::parts::shell::{Area, Notice, Shell};
 use crate::session::Member;
 use crate::state::Web;
+use crate::tenant::frame::{Said, frame};
 
 #[derive(Template)]
 #[template(path = "tenant/members.html")]
@@ -134,7 +135,7 @@ impl Shown {
     pub(super) async fn answer(self, web: &Web, member: &Member) -> Result<Response, Fault> {
         let now = web.app.clock.now();
         let all = web.app.members(&member.by).await?;
-        let mut shell = member.shell(Area::Members);
+        let mut shell = frame(web, member, Area::Members, &Said::default()).await?;
         shell.notices.extend(self.notice.map(Notice::done));
         let status = self.refused.as_ref().map_or(StatusCode::OK, |problem| {
             StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
