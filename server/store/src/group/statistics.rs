@@ -4,7 +4,10 @@
 //! a first burst of deliveries doesn't wait that long, so the committer says when there is something
 //! to look at. Fresh statistics also make PostgreSQL plan anew what it has prepared.
 
-use sqlx::{Connection as _, PgPool, Row as _};
+use std::time::Duration;
+
+use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
+use tokio::time::timeout;
 
 use crate::store::short;
 
@@ -13,6 +16,9 @@ use crate::store::short;
 const STEPS: [u64; 4] = [200, 2_000, 20_000, 200_000];
 /// What grows with the receipts. Names of ours, so they can stand in a statement.
 const TABLES: [&str; 6] = ["receipts", "payloads", "deliveries", "handoffs", "attempts", "rollups"];
+
+/// More than PostgreSQL takes for any of these tables at its own pace.
+const RENEW_MAX: Duration = Duration::from_secs(600);
 
 /// How many receipts this process has written.
 #[derive(Debug)]
@@ -36,8 +42,12 @@ impl Growth {
         self.step += 1;
         let (pool, receipts) = (self.pool.clone(), self.receipts);
         tokio::spawn(async move {
-            // Only speed depends on it, and PostgreSQL will look by itself.
-            if let Err(error) = renew(&pool, receipts).await {
+            let Ok(mut connection) = pool.acquire().await else { return };
+            let renewed = timeout(RENEW_MAX, renew(&mut connection, receipts)).await;
+            if let Err(error) = renewed.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+                // Only speed depends on it, and PostgreSQL will look by itself. The connection may never
+                // answer again, and must not take a place of the pool for that long.
+                drop(connection.detach());
                 tracing::debug!(error = %short(&error), "the statistics of PostgreSQL were not renewed");
             }
         });
@@ -45,8 +55,7 @@ impl Growth {
 }
 
 /// Renews the statistics, unless PostgreSQL knows of so many receipts already.
-async fn renew(pool: &PgPool, receipts: u64) -> Result<(), sqlx::Error> {
-    let mut connection = pool.acquire().await?;
+async fn renew(connection: &mut PgConnection, receipts: u64) -> Result<(), sqlx::Error> {
     let known = sqlx::query("SELECT reltuples::bigint FROM pg_class WHERE oid = 'receipts'::regclass")
         .fetch_one(&mut *connection)
         .await?
