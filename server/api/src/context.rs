@@ -2,6 +2,8 @@
 
 use http::HeaderMap;
 use restante_app::random::Random;
+use restante_core::id::uuid_v7;
+use restante_core::time::Timestamp;
 
 /// Longer ids of clients are replaced: an id is for finding a line in a log.
 const REQUEST_ID_BYTES_MAX: usize = 128;
@@ -16,12 +18,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn read(headers: &HeaderMap, random: &(dyn Random + 'static)) -> Self {
+    /// An own id begins with the time, so that a search by it looks at that moment alone.
+    pub(crate) fn read(headers: &HeaderMap, random: &(dyn Random + 'static), now: Timestamp) -> Self {
         let request_id = headers
             .get("x-request-id")
             .and_then(|value| value.to_str().ok())
             .filter(|text| is_request_id(text))
-            .map_or_else(|| format!("req_{:032x}", u128::from_be_bytes(random.bytes())), str::to_owned);
+            .map_or_else(|| format!("req_{:032x}", uuid_v7(now, random.bytes()).as_u128()), str::to_owned);
         let trace_id = headers
             .get("traceparent")
             .and_then(|value| value.to_str().ok())
@@ -63,7 +66,7 @@ mod tests {
     fn read(name: &'static str, value: &[u8]) -> Context {
         let mut headers = HeaderMap::new();
         headers.insert(name, HeaderValue::from_bytes(value).unwrap());
-        Context::read(&headers, &SystemRandom)
+        Context::read(&headers, &SystemRandom, Timestamp::default())
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn panicked(_: Box<dyn Any + Send>) -> Response {
 
 async fn surround(State(api): State<Api>, mut request: Request, next: Next) -> Response {
     let begin = Instant::now();
-    let context = Context::read(request.headers(), api.app.random.as_ref());
+    let context = Context::read(request.headers(), api.app.random.as_ref(), api.app.clock.now());
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
     request.extensions_mut().insert(RequestId(context.request_id.clone()));

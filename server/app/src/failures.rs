@@ -17,7 +17,7 @@ const KEY_CHARS_MAX: usize = 120;
 /// Consumers that are looked at, those with the most that waits.
 const CONSUMERS_MAX: usize = 20;
 /// Receipts that a group names.
-const RECEIPTS_MAX: usize = 250;
+const RECEIPTS_MAX: usize = 100;
 
 /// What waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct FailureGroup {
     pub unreadable: bool,
     /// How many of those that were looked at.
     pub count: usize,
-    /// The newest of them, at most 250.
+    /// The newest of them, at most 100.
     pub receipts: Vec<ReceiptId>,
     /// The types of their events, the most frequent first, at most three.
     pub types: Vec<String>,

@@ -149,6 +149,8 @@ ids! {
     SessionId = "ses_";
     /// One replay: who made a handoff pending again, when and why.
     ReplayId = "rpl_";
+    /// A replay of all that a filter matches, which is worked off in steps.
+    ReplayJobId = "rpj_";
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod group;
 pub mod handoffs;
 mod probe;
 pub mod refusals;
+pub mod replay_jobs;
 mod rollups;
 pub mod stats;
 mod store;

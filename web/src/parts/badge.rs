@@ -83,6 +83,7 @@ impl Badge {
     pub(crate) const UNREADABLE: Self = Self { tone: Tone::Bad, icon: "wrench", word: "needs repair" };
     pub(crate) const PAYLOAD_GONE: Self = Self { tone: Tone::Plain, icon: "trash", word: "payload gone" };
     pub(crate) const REPLAYED: Self = Self { tone: Tone::Plain, icon: "replay", word: "replayed" };
+    pub(crate) const ACTIVE: Self = Self { tone: Tone::Good, icon: "check", word: "active" };
     pub(crate) const RECEIVING: Self = Self { tone: Tone::Good, icon: "check", word: "receiving" };
     pub(crate) const SILENT: Self = Self { tone: Tone::Warn, icon: "silent", word: "silent" };
     pub(crate) const WAITING: Self = Self { tone: Tone::Info, icon: "clock", word: "no event yet" };

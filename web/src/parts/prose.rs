@@ -1,5 +1,5 @@
 //! The catalogue's setup guides, which are plain Markdown: numbered steps, paragraphs, blocks of code,
-//! **bold** and `code`. Everything is escaped; what isn't known stands as it is written.
+//! **bold**, *emphasis* and `code`. Everything is escaped; what isn't known stands as it is written.
 
 use std::fmt::{self, Write as _};
 
@@ -104,13 +104,17 @@ fn write_block(f: &mut fmt::Formatter<'_>, block: &Block) -> fmt::Result {
     }
 }
 
-/// **bold** and `code`; a mark without its partner is itself.
+/// **bold**, *emphasis* and `code`; a mark without its partner is itself.
 fn write_inline(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let mut rest = text;
     while let Some(at) = rest.find(['`', '*']) {
         let (before, marked) = rest.split_at(at);
         write_text(f, before)?;
-        let (mark, tag) = if marked.starts_with("**") { ("**", "b") } else { ("`", "code") };
+        let (mark, tag) = match marked {
+            _ if marked.starts_with("**") => ("**", "b"),
+            _ if marked.starts_with('*') => ("*", "i"),
+            _ => ("`", "code"),
+        };
         let inside = marked.strip_prefix(mark).and_then(|after| after.split_once(mark));
         match inside {
             Some((inside, after)) => {
@@ -140,13 +144,13 @@ mod tests {
 
     #[test]
     fn steps_paragraphs_and_code_are_told_apart() {
-        let text = "1. Open **A** & `b`.\n2. Then:\n\n   ```json\n   {\"x\":1}\n   ```\n\n3. Done * 2.\n\nLast `words.\n";
+        let text = "1. Open **A** & `b`.\n2. Then:\n\n   ```json\n   {\"x\":1}\n   ```\n\n3. *Done* * 2.\n\nLast `words.\n";
         let shown = Prose::read(text).to_string();
         assert_eq!(
             shown,
             "<div class=\"prose\"><ol class=\"steps\"><li><p>Open <b>A</b> &amp; <code>b</code>.</p></li>\
              <li><p>Then:</p><pre tabindex=\"0\" class=\"wrap\"><code>{&quot;x&quot;:1}</code></pre></li>\
-             <li><p>Done * 2.</p></li></ol><p>Last `words.</p></div>"
+             <li><p><i>Done</i> * 2.</p></li></ol><p>Last `words.</p></div>"
         );
     }
 

@@ -33,6 +33,10 @@ impl Said {
         let done = |text: &str| Some(Notice::done(text));
         match self.said.as_str() {
             "settled" => done("Settled. Nobody waits for this handoff any more."),
+            "settled-many" => Some(Notice::done(format!(
+                "Settled: {} for nobody any more.",
+                counted(self.n, "handoff waits", "handoffs wait")
+            ))),
             "repaired" => done("Repaired. The event has its id and is handed off."),
             "replayed" if self.n == 0 => Some(Notice::look(
                 "Nothing was made pending: the event is in work at each consumer, or no consumer wants it.",

@@ -3,14 +3,19 @@
 mod actors;
 mod audit;
 mod choices;
+mod consumers;
 mod endpoints;
 mod enter;
 mod events;
+mod failures;
 mod frame;
+mod keys;
 mod members;
 mod overview;
 mod refusals;
 mod replays;
+mod search;
+mod settings;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -22,10 +27,15 @@ pub(crate) fn routes() -> Router<Web> {
     Router::new()
         .route("/t/{slug}", get(overview::show))
         .route("/t/{slug}/enter", post(enter::submit))
+        .merge(consumers::routes())
         .merge(endpoints::routes())
         .route("/t/{slug}/audit", get(audit::show))
         .merge(members::routes())
         .merge(events::routes())
+        .merge(failures::routes())
+        .merge(keys::routes())
         .merge(refusals::routes())
         .merge(replays::routes())
+        .merge(search::routes())
+        .merge(settings::routes())
 }

@@ -7,6 +7,7 @@ mod delete;
 mod read;
 mod update;
 
+pub(crate) use check::is_name;
 use restante_core::filter::{Filter, FilterInput};
 use restante_core::id::ConsumerId;
 use restante_core::problem::Problem;

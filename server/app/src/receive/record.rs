@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Incoming, Road, Target};
 use crate::random::Random;
+use crate::request_mark::marked;
 
 /// What stands in place of a header that is itself the credential.
 const REMOVED: &[u8] = b"[removed]";
@@ -97,7 +98,7 @@ struct RequestOf<'a> {
 impl RequestOf<'_> {
     fn receipt(&self, place: usize, item: &Item) -> NewReceipt {
         let Self { random, target, incoming, accepted, .. } = *self;
-        let id = ReceiptId::new(incoming.received_at, random.bytes());
+        let id = ReceiptId::new(incoming.received_at, marked(random, &incoming.request_id));
         let (decoded, range, source) = match &item.slice {
             Slice::Body(range) => (false, range, Some(&incoming.request.body[..])),
             Slice::Decoded(range) => (true, range, accepted.decoded.as_deref()),

@@ -1,6 +1,6 @@
 //! The sweep: what time alone moves. Leases that have run out become due again, or failed after their
-//! last attempt, within seconds; what a new consumer is still owed is handed off; what a deleted one
-//! still held is cancelled; answers to repeated requests go after their day, and so do sessions and
+//! last attempt, within seconds; what a new consumer is still owed is handed off; replays of many are worked off; what a deleted
+//! one still held is cancelled; answers to repeated requests go after their day, and so do sessions and
 //! links of people that have run out. Each pass is bounded, safe to run twice, to be killed, and to run
 //! on several nodes at once: whatever it does stands in short transactions, each of which finds for
 //! itself what is left to do.
@@ -12,7 +12,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use restante_store::{StoreError, consumers, handoffs};
+use restante_store::{StoreError, consumers, handoffs, replay_jobs};
 use tokio::sync::watch;
 
 use crate::{App, figures};
@@ -25,6 +25,8 @@ const CANCEL_EVERY_PASSES: u64 = 30;
 const ANSWERS_EVERY_PASSES: u64 = 60;
 /// Consumers that one pass looks after, of each kind.
 const CONSUMERS_PER_PASS: u32 = 200;
+/// Replays of many that one pass works on.
+const REPLAYS_PER_PASS: u32 = 50;
 /// How long one pass goes on; what is left waits for the next.
 const PASS_MAX: Duration = Duration::from_secs(2);
 
@@ -80,9 +82,11 @@ impl App {
     pub async fn sweep(&self) -> Result<Swept, StoreError> {
         let leases = self.sweep_leases().await;
         let handed_off = self.sweep_backfills().await;
+        let replays = self.sweep_replay_jobs().await;
         let cancelled = self.sweep_deleted().await;
         let answers = self.expire_kept_answers(PASS_MAX).await;
         let forgotten = self.forget_what_ran_out().await;
+        replays?;
         Ok(Swept {
             handed_off: handed_off?,
             cancelled: cancelled?,
@@ -162,10 +166,32 @@ impl App {
         tried.end()
     }
 
+    /// Works replays of many off, a little of each, so that one of a million events holds up none of the
+    /// others. Gives the number of steps.
+    pub(crate) async fn sweep_replay_jobs(&self) -> Result<u64, StoreError> {
+        let began = Instant::now();
+        let mut tried = Tried::new(0);
+        let mut open = self.store.read(|conn| Box::pin(replay_jobs::open(conn, REPLAYS_PER_PASS))).await?;
+        while !open.is_empty() && began.elapsed() < PASS_MAX {
+            let mut left = Vec::new();
+            for (tenant, id) in open {
+                if let Some(more) = tried.note(self.step_replay_job(tenant, id).await) {
+                    tried.done += 1;
+                    if more {
+                        left.push((tenant, id));
+                    }
+                }
+            }
+            open = left;
+        }
+        tried.end()
+    }
+
     /// A pass of the background task: leases and backfills each time, the rest now and then.
     async fn pass(&self, number: u64) {
         told(self.sweep_leases().await);
         told(self.sweep_backfills().await);
+        told(self.sweep_replay_jobs().await);
         if number.is_multiple_of(CANCEL_EVERY_PASSES) {
             told(self.sweep_deleted().await);
         }

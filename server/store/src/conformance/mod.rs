@@ -15,6 +15,7 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::events::ALL,
         crate::handoffs::ALL,
         crate::probe::ALL,
+        crate::replay_jobs::ALL,
         crate::rollups::ALL,
     ];
     alone

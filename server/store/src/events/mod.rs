@@ -13,6 +13,6 @@ mod tests;
 pub use history::{DeliveryRecord, VariantRecord, deliveries_of_receipt, variants_of_receipt};
 pub use list::{EventPage, EventQuery, list};
 pub use payloads::{PayloadRecord, payloads};
-pub use record::{PayloadState, Receipt, Slice, by_id, by_ids};
+pub use record::{PayloadState, Receipt, Slice, by_id, by_ids, ids_between, ids_newest};
 #[cfg(test)]
 pub(crate) use sql::ALL;

@@ -177,3 +177,32 @@ pub async fn by_id(
 ) -> Result<Option<Receipt>, StoreError> {
     Ok(by_ids(conn, tenant, &[id]).await?.pop())
 }
+
+/// The ids of receipts from a moment on and before another, oldest first, at most so many.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn ids_between(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    from: Uuid,
+    before: Uuid,
+    limit: u32,
+) -> Result<Vec<ReceiptId>, StoreError> {
+    let rows = conn.fetch_all(&sql::RECEIPTS_OLDEST, values![tenant, from, before, limit]).await?;
+    rows.iter().map(|row| Ok(ReceiptId(row.uuid("id")?))).collect()
+}
+
+/// The ids of the newest receipts, at most so many.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn ids_newest(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    limit: u32,
+) -> Result<Vec<ReceiptId>, StoreError> {
+    let values = values![tenant, Uuid::max(), Uuid::nil(), limit];
+    let rows = conn.fetch_all(&sql::RECEIPTS_NEWEST, values).await?;
+    rows.iter().map(|row| Ok(ReceiptId(row.uuid("id")?))).collect()
+}

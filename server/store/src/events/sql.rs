@@ -31,6 +31,10 @@ statements! {
     RECEIPTS_NEWEST = both
         "SELECT id FROM receipts WHERE tenant_id = $1 AND id < $2 AND id >= $3 ORDER BY id DESC LIMIT $4";
 
+    /// The oldest receipts of a span.
+    RECEIPTS_OLDEST = both
+        "SELECT id FROM receipts WHERE tenant_id = $1 AND id >= $2 AND id < $3 ORDER BY id LIMIT $4";
+
     /// The newest receipts of an endpoint in a span.
     RECEIPTS_OF_ENDPOINT = both
         "SELECT id FROM receipts WHERE tenant_id = $1 AND endpoint_id = $5 AND id < $2 AND id >= $3

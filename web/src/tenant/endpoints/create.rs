@@ -57,6 +57,8 @@ pub(crate) struct About {
     pub(crate) setup: Prose,
     pub(crate) notes: Vec<String>,
     pub(crate) secret_title: String,
+    /// The same as a label: with a capital.
+    pub(crate) secret_label: String,
     pub(crate) secret_example: String,
     pub(crate) body_max: String,
 }
@@ -69,6 +71,7 @@ impl About {
             title: slug.to_owned(),
             setup: Prose::read("The catalogue of this version does not have this provider."),
             notes: Vec::new(),
+            secret_label: "Secret".to_owned(),
             secret_title: "secret".to_owned(),
             secret_example: String::new(),
             body_max: bytes(restante_core::limits::BODY_BYTES_DEFAULT),
@@ -83,11 +86,17 @@ impl About {
             title: provider.title.clone(),
             setup: Prose::read(provider.setup),
             notes: provider.notes.clone(),
+            secret_label: capital(title),
             secret_title: title.to_owned(),
             secret_example: example.to_owned(),
             body_max: bytes(documented),
         }
     }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 pub(crate) async fn show(

@@ -3,6 +3,7 @@
 
 mod create;
 mod new;
+mod progress;
 
 use axum::Router;
 use axum::routing::{get, post};
@@ -13,4 +14,6 @@ pub(crate) fn routes() -> Router<Web> {
     Router::new()
         .route("/t/{slug}/replays/new", get(new::show))
         .route("/t/{slug}/replays", post(create::submit))
+        .route("/t/{slug}/replays/{id}", get(progress::show))
+        .route("/t/{slug}/replays/{id}/cancel", post(progress::cancel))
 }

@@ -4,7 +4,7 @@
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use restante_app::events::{Event, EventFilter};
+use restante_app::events::Event;
 use restante_core::id::ReceiptId;
 use restante_core::limits::PAGE_SIZE_MAX;
 use restante_store::StoreError;
@@ -195,27 +195,6 @@ fn back(shell: &Shell, wanted: &Wanted) -> String {
         _ if wanted.all => wanted.filters.link(shell.at("/events")).to_string(),
         [only] => shell.at(&format!("/events/{only}")),
         _ => shell.at("/events"),
-    }
-}
-
-/// The events that a filter matches, oldest first, if they are few enough to be replayed at once.
-pub(crate) async fn few(
-    web: &Web,
-    member: &Member,
-    filter: EventFilter,
-) -> Result<Option<Vec<ReceiptId>>, StoreError> {
-    let (mut ids, mut after) = (Vec::new(), None);
-    loop {
-        let page = web.app.events(&member.by, filter.clone(), after, PAGE_SIZE_MAX, false).await?;
-        ids.extend(page.events.iter().map(|event| event.receipt.id));
-        if ids.len() > PAGE_SIZE_MAX as usize {
-            return Ok(None);
-        }
-        after = page.next;
-        if after.is_none() {
-            ids.reverse();
-            return Ok(Some(ids));
-        }
     }
 }
 

@@ -1,0 +1,30 @@
+-- Replays of all that a filter matches: a row each, worked off in steps, so that a stop in between costs
+-- nothing.
+
+CREATE TABLE replay_jobs (
+    tenant_id   BLOB NOT NULL REFERENCES tenants (id),
+    id          BLOB NOT NULL,
+    -- What is replayed, as JSON: the filters of a list of events.
+    filter      TEXT NOT NULL,
+    -- To whom; NULL for each that wants it.
+    consumer_id BLOB,
+    actor       TEXT NOT NULL,
+    reason      TEXT,
+    created_at  INTEGER NOT NULL,
+    -- The last receipt that was looked at, from the newest on.
+    position    BLOB,
+    events      INTEGER NOT NULL DEFAULT 0,
+    handoffs    INTEGER NOT NULL DEFAULT 0,
+    refused     INTEGER NOT NULL DEFAULT 0,
+    finished_at INTEGER,
+    -- done, cancelled, or a sentence that says why it could not go on.
+    outcome     TEXT,
+    PRIMARY KEY (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX replay_jobs_open ON replay_jobs (tenant_id, id) WHERE finished_at IS NULL;
+
+-- What is failed and settled as that has a counter from now on.
+INSERT INTO rollups (tenant_id, grain, at, subject, metric, shard, count)
+    SELECT tenant_id, 0, 0, consumer_id, 'settled', 0, COUNT(*) FROM handoffs
+    WHERE state = 3 AND settled_at IS NOT NULL GROUP BY tenant_id, consumer_id ON CONFLICT DO NOTHING;
