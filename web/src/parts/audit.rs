@@ -28,7 +28,7 @@ pub(crate) fn lines(page: &AuditPage, now: Timestamp) -> Vec<LogLine> {
         actor_id: line.actor.clone(),
         action: line.action.clone(),
         subject: name(&line.subject),
-        details: details(&line.detail),
+        details: details(&line.detail).into_iter().map(|(what, value)| (what, name(&value))).collect(),
         request_id: line.request_id.clone(),
     };
     page.lines.iter().map(line).collect()

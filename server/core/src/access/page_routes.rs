@@ -59,6 +59,7 @@ pub const PAGE_ROUTES: &[Route] = &[
     // A tenant.
     tenant("GET", "/t/{slug}", EventsRead),
     tenant("POST", "/t/{slug}/enter", EventsRead),
+    // Its members, and what others may see of it.
     owner("GET", "/t/{slug}/members"),
     owner("POST", "/t/{slug}/members/invites"),
     owner("POST", "/t/{slug}/members/invites/{id}/revoke"),
@@ -68,16 +69,6 @@ pub const PAGE_ROUTES: &[Route] = &[
     owner("POST", "/t/{slug}/grants").confirmed(),
     owner("POST", "/t/{slug}/grants/{id}/end"),
     owner("GET", "/t/{slug}/audit"),
-    // The instance.
-    administrator("GET", "/admin"),
-    administrator("GET", "/admin/people"),
-    administrator("GET", "/admin/people/{id}"),
-    administrator("POST", "/admin/people/{id}/administrator").confirmed(),
-    administrator("POST", "/admin/people/{id}/disabled").confirmed(),
-    administrator("POST", "/admin/people/{id}/end-sessions"),
-    administrator("POST", "/admin/people/{id}/reset-link").confirmed(),
-    administrator("POST", "/admin/sign-up").confirmed(),
-    administrator("GET", "/admin/audit"),
     // Its events.
     tenant("GET", "/t/{slug}/events", EventsRead),
     tenant("GET", "/t/{slug}/events/newer", EventsRead),
@@ -128,4 +119,14 @@ pub const PAGE_ROUTES: &[Route] = &[
     tenant("POST", "/t/{slug}/endpoints/{id}/enable", ConfigWrite),
     tenant("POST", "/t/{slug}/endpoints/{id}/disable", ConfigWrite),
     tenant("POST", "/t/{slug}/endpoints/{id}/delete", ConfigWrite),
+    // The instance.
+    administrator("GET", "/admin"),
+    administrator("GET", "/admin/people"),
+    administrator("GET", "/admin/people/{id}"),
+    administrator("POST", "/admin/people/{id}/administrator").confirmed(),
+    administrator("POST", "/admin/people/{id}/disabled").confirmed(),
+    administrator("POST", "/admin/people/{id}/end-sessions"),
+    administrator("POST", "/admin/people/{id}/reset-link").confirmed(),
+    administrator("POST", "/admin/sign-up").confirmed(),
+    administrator("GET", "/admin/audit"),
 ];
