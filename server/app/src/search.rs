@@ -131,7 +131,10 @@ mod tests {
             let sent = a.app.send_test_event(&tenant.by, endpoint, Default::default(), None).await.unwrap();
             let id = sent.value.receipts[0];
             a.t.clock.advance_seconds(600);
-            a.app.send_test_event(&other.by, a.endpoint(&other.by, "X").await, Default::default(), None).await.unwrap();
+            a.app
+                .send_test_event(&other.by, a.endpoint(&other.by, "X").await, Default::default(), None)
+                .await
+                .unwrap();
             assert_eq!(a.app.search(&tenant.by, request).await.unwrap(), Found::Event(id));
             assert_eq!(a.app.search(&other.by, request).await.unwrap(), Found::Nothing);
         }

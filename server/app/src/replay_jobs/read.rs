@@ -13,7 +13,11 @@ impl App {
     ///
     /// # Errors
     /// Not found.
-    pub async fn replay_job(&self, by: &By, id: ReplayJobId) -> Result<(ReplayJobRow, EventFilter), StoreError> {
+    pub async fn replay_job(
+        &self,
+        by: &By,
+        id: ReplayJobId,
+    ) -> Result<(ReplayJobRow, EventFilter), StoreError> {
         let tenant = by.tenant();
         let found = self.store.read(move |conn| Box::pin(replay_jobs::get(conn, tenant, id))).await?;
         let row = found.ok_or_else(not_found)?;

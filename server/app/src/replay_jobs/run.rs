@@ -20,7 +20,11 @@ impl App {
     ///
     /// # Errors
     /// What the database ran into; then the step is done anew later.
-    pub(crate) async fn step_replay_job(&self, tenant: TenantId, id: ReplayJobId) -> Result<bool, StoreError> {
+    pub(crate) async fn step_replay_job(
+        &self,
+        tenant: TenantId,
+        id: ReplayJobId,
+    ) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let ids: Vec<ReplayId> =
             (0..EVENTS_PER_STEP).map(|_| ReplayId::new(now, self.random.bytes())).collect();

@@ -70,7 +70,7 @@ both_engines!(a_person_finds_opens_and_replays_events, |t| async {
     assert!(history.contains("owner@acme.test") && history.contains("why not"), "{history}");
     let done =
         browser.post("/t/acme/replays", &[("all", "1"), ("type", "invoice.*"), ("to", "default")]).await;
-    assert_eq!(done.location(), "/t/acme/events?said=replayed&n=3");
+    assert!(done.location().starts_with("/t/acme/replays/rpj_"), "{}", done.location());
     let wrong = browser.post("/t/acme/replays", &[("event", &first), ("to", "nobody")]).await;
     assert!(wrong.text.contains("There is no such consumer"), "{}", wrong.text);
 });

@@ -158,7 +158,11 @@ mod tests {
     #[test]
     fn the_page_looks_again_until_it_is_over() {
         let text = page("evt_1", None);
-        assert!(text.contains("hx-trigger=\"every 2s\"") && text.contains("/replays/rpj_") && text.contains("Stop it"));
+        assert!(
+            text.contains("hx-trigger=\"every 2s\"")
+                && text.contains("/replays/rpj_")
+                && text.contains("Stop it")
+        );
         let text = page("evt_1", Some("done"));
         assert!(!text.contains("every 2s") && !text.contains("Stop it") && text.contains("1,204"), "{text}");
         assert!(page("evt_1", Some("The consumer was deleted meanwhile.")).contains("was deleted meanwhile"));
