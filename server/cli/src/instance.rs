@@ -8,6 +8,7 @@ use restante_app::clock::SystemClock;
 use restante_app::keys::{MasterKeys, check_master_keys, is_instance_empty, load_master_keys};
 use restante_app::random::SystemRandom;
 use restante_app::{App, Setup};
+use restante_core::time::Clock;
 use restante_store::{Options, Store, Url};
 
 use crate::data_folder::{self, Lock};
@@ -39,6 +40,22 @@ impl Instance {
     /// # Errors
     /// With a sentence that says what to do.
     pub(crate) async fn open(settings: &Settings, opened_for: For) -> Result<Self, Failure> {
+        Self::open_by(settings, opened_for, None).await
+    }
+
+    /// Opens an instance to serve, with a clock in place of the machine's and the database's: for the demo.
+    ///
+    /// # Errors
+    /// As [`Instance::open`].
+    pub(crate) async fn open_with_clock(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
+        Self::open_by(settings, For::Serving, Some(clock)).await
+    }
+
+    async fn open_by(
+        settings: &Settings,
+        opened_for: For,
+        clock: Option<Arc<dyn Clock>>,
+    ) -> Result<Self, Failure> {
         data_folder::make(&settings.data_dir)?;
         let mut lock = None;
         let (url, database) = match &settings.database {
@@ -66,7 +83,7 @@ impl Instance {
             beside_a_server: opened_for == For::Command,
             postgres_connections_max: settings.postgres_connections_max,
         };
-        let store = Store::open(&options).await?;
+        let store = Store::open_with_clock(&options, clock.clone()).await?;
         let random = Arc::new(SystemRandom);
         let is_empty = is_instance_empty(&store).await?;
         let MasterKeys { ring, path, created } = load_master_keys(
@@ -78,7 +95,7 @@ impl Instance {
         check_master_keys(&ring, &store).await?;
         let app = App::new(Setup {
             store,
-            clock: Arc::new(SystemClock),
+            clock: clock.unwrap_or_else(|| Arc::new(SystemClock)),
             random,
             settings: restante_app::settings::Settings {
                 public_url: settings.public_url.clone(),

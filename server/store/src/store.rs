@@ -35,7 +35,7 @@ pub struct Store {
 struct Inner {
     pools: Pools,
     queues: Queues,
-    /// The time that statements see in place of the database's own; only tests set it.
+    /// The time that statements see in place of the database's own; only tests and the demo set it.
     clock: Option<Arc<dyn Clock>>,
     fatal: watch::Receiver<Option<String>>,
     announcer: Announcer,
@@ -57,7 +57,7 @@ impl Store {
         Self::open_with_clock(options, None).await
     }
 
-    /// As [`Store::open`], with a clock in place of the database's own: for tests that move time.
+    /// As [`Store::open`], with a clock in place of the database's own: for tests and the demo, which move time.
     ///
     /// # Errors
     /// As [`Store::open`].

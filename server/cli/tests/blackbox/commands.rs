@@ -281,7 +281,7 @@ async fn demo_shows_its_commands_and_leaves_nothing_behind() {
         introduction.lines().find(|line| line.contains("/v1/stats?")).expect("the figures").trim().to_owned();
     let stats = Command::new("sh").args(["-c", &line]).output().expect("a shell");
     let stats: Value = serde_json::from_slice(&stats.stdout).expect("JSON");
-    assert_eq!(stats["endpoints"].as_array().expect("endpoints").len(), 3);
+    assert_eq!(stats["endpoints"].as_array().expect("endpoints").len(), 6);
     assert_eq!(folders(place.folder()), 1);
     let sent = Command::new("kill").arg("-TERM").arg(demo.id().to_string()).status();
     assert!(sent.expect("kill starts").success());

@@ -1,8 +1,19 @@
-//! `restante demo`: the real server on a folder that goes when it ends, with a tenant, endpoints and
-//! traffic, so that there is something to look at.
+//! `restante demo`: the real server on a folder that goes when it ends, with a tenant that has a week
+//! behind it, and with traffic, so that there is something to look at.
 
+mod cast;
+mod clock;
+mod dice;
+mod introduction;
+mod kinds;
+mod plot;
+mod rhythm;
 mod senders;
 mod traffic;
+mod week;
+#[cfg(test)]
+mod week_tests;
+mod workers;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,19 +22,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use restante_core::secret::Secret;
-use restante_core::token::LinkToken;
+use restante_app::clock::SystemClock;
+use restante_core::time::{Clock as _, Timestamp};
 use tokio::net::TcpListener;
 
 use crate::arguments::DemoArguments;
 use crate::data_folder;
 use crate::failure::Failure;
-use crate::instance::{For, Instance};
+use crate::instance::Instance;
 use crate::serving::{self, Ports};
 use crate::settings::{AllGiven, Given, Settings};
 use crate::{logging, say};
 
-use senders::Sender;
+use cast::Cast;
+use clock::MovedClock;
 
 pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
     // The log of every request would drown what the demo has to say.
@@ -33,10 +45,14 @@ pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
     let address = ports.address()?;
     let folder = ThrowAway::make()?;
     let settings = settings(&folder.0, address)?;
-    let instance = Instance::open(&settings, For::Serving).await?;
-    let password = Secret::new(traffic::random_hex::<16>()?);
-    let tenant = instance.app.bootstrap("demo", "demo@example.com", password).await?;
-    let link = instance.app.new_sign_in_link(tenant.user).await?;
+    tokio::pin!(stop);
+    say::note("Restante's demo lives through a week of webhooks, which takes a few seconds.");
+    let (instance, clock, cast) = tokio::select! {
+        told = tell(&settings, SystemClock.now()) => told?,
+        () = &mut stop => return Ok(()),
+    };
+    clock.run();
+    let link = instance.app.new_sign_in_link(cast.owner).await?;
 
     let stopping = Arc::new(AtomicBool::new(false));
     let noted = Arc::clone(&stopping);
@@ -44,9 +60,11 @@ pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
         stop.await;
         noted.store(true, Ordering::Relaxed);
     };
+    let app = instance.app.clone();
     // The requests of the demo take the same road as anybody's: through the socket.
     let life = tokio::spawn(async move {
-        let lived = live(address, tenant.api_key, &link).await;
+        say::result(&introduction::text(address, &cast, &link));
+        let lived = traffic::run(&app, address, &cast, seed()?).await;
         // A server that is about to stop owes its senders no answer.
         if stopping.load(Ordering::Relaxed) { Ok(()) } else { lived }
     });
@@ -57,6 +75,17 @@ pub(crate) async fn run(asked: DemoArguments) -> Result<(), Failure> {
         Ok(Err(failure)) if served.is_ok() => Err(failure),
         _ => served,
     }
+}
+
+/// Opens an instance, and tells in it the week that ends at a time. The clock stands there afterwards.
+async fn tell(settings: &Settings, end: Timestamp) -> Result<(Instance, MovedClock, Cast), Failure> {
+    // The tenant is a little older than its first event.
+    let begin = rhythm::steps(end).first().map_or(end, |first| first.plus_seconds(-3_600));
+    let clock = MovedClock::standing_at(begin);
+    let instance = Instance::open_with_clock(settings, Arc::new(clock.clone())).await?;
+    let cast = Cast::set_up(&instance.app).await?;
+    week::pass(&instance.app, &clock, &cast, end).await?;
+    Ok((instance, clock, cast))
 }
 
 /// Takes the address, or a free port when it is taken.
@@ -82,44 +111,22 @@ fn settings(folder: &Path, address: SocketAddr) -> Result<Settings, Failure> {
     Settings::read(&all, folder)
 }
 
-/// Sets the tenant up, says what there is to try, and then sends for as long as the demo runs.
-async fn live(address: SocketAddr, key: Secret<String>, link: &LinkToken) -> Result<(), Failure> {
-    let mut senders = Vec::new();
-    for kind in senders::KINDS {
-        senders.push(Sender::set_up(address, key.expose(), kind).await?);
-    }
-    say::result(&introduction(address, key.expose(), link, &senders));
-    traffic::run(address, &senders).await
+/// What the traffic of the present begins with: another course each time.
+fn seed() -> Result<u64, Failure> {
+    let mut bytes = [0; 8];
+    fill(&mut bytes)?;
+    Ok(u64::from_be_bytes(bytes))
 }
 
-fn introduction(address: SocketAddr, key: &str, link: &LinkToken, senders: &[Sender]) -> String {
-    let here = format!("http://{address}");
-    let post = format!("curl -sS -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'");
-    let urls: String =
-        senders.iter().map(|sender| format!("  {:<8} {}\n", sender.provider(), sender.url)).collect();
-    let mut text = format!(
-        "Restante's demo runs on {here} until Ctrl-C ends it; then all of it is removed.\n\n\
-         Sign in with this link, once:\n  {here}/links/{}\n\n\
-         The API key of its tenant, with every scope:\n  {key}\n\n\
-         Its endpoints, which get signed, repeated and forged requests all the time:\n{urls}\n\
-         What came in:\n  curl -sS -H 'Authorization: Bearer {key}' '{here}/v1/events?limit=5'\n\n\
-         Claim two events as an application does, for a minute:\n  \
-         {post} -d '{{\"max\":2,\"lease_seconds\":60}}' {here}/v1/consumers/default/claim\n\n\
-         Acknowledge one of them, with the lease that the claim gave:\n  \
-         {post} -d '{{\"leases\":[\"LEASE\"]}}' {here}/v1/consumers/default/ack\n\n\
-         What was counted:\n  curl -sS -H 'Authorization: Bearer {key}' '{here}/v1/stats?window=1h'\n",
-        link.expose()
-    );
-    if let Some(first) = senders.first() {
-        text.push_str(&format!(
-            "\nSign a request of your own; it prints the command that sends it:\n  \
-             restante sign --provider {} --secret {} --url {}\n",
-            first.provider(),
-            first.secret,
-            first.url
-        ));
-    }
-    text
+/// Random bytes in hex.
+fn random_hex<const N: usize>() -> Result<String, Failure> {
+    let mut bytes = [0; N];
+    fill(&mut bytes)?;
+    Ok(hex::encode(bytes))
+}
+
+fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
+    getrandom::fill(bytes).map_err(|error| Failure::new(format!("There is no randomness: {error}.")))
 }
 
 /// A folder that goes with the demo.
@@ -127,7 +134,7 @@ struct ThrowAway(PathBuf);
 
 impl ThrowAway {
     fn make() -> Result<Self, Failure> {
-        let folder = std::env::temp_dir().join(format!("restante-demo-{}", traffic::random_hex::<8>()?));
+        let folder = std::env::temp_dir().join(format!("restante-demo-{}", random_hex::<8>()?));
         data_folder::make(&folder)?;
         Ok(Self(folder))
     }
@@ -155,34 +162,5 @@ mod tests {
         assert!(path.is_dir());
         drop(folder);
         assert!(!path.exists());
-    }
-
-    /// The whole demo but its end, which is a signal: what it sends ends as it should.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn its_senders_are_accepted_counted_as_repeats_and_refused() {
-        let ports = Ports::only(listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap());
-        let address = ports.address().unwrap();
-        let folder = ThrowAway::make().unwrap();
-        let settings = settings(&folder.0, address).unwrap();
-        let instance = Instance::open(&settings, For::Serving).await.unwrap();
-        let password = Secret::new("correct horse battery staple".to_owned());
-        let tenant = instance.app.bootstrap("demo", "demo@example.com", password).await.unwrap();
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let served = tokio::spawn(async move {
-            let stop = async {
-                let _ = stopped.await;
-            };
-            serving::run(instance, ports, &settings, stop).await.map_err(|failure| failure.to_string())
-        });
-        for kind in senders::KINDS {
-            let sender = Sender::set_up(address, tenant.api_key.expose(), kind).await.unwrap();
-            let event = sender.event("one").unwrap();
-            assert_eq!(sender.send(address, &event).await.unwrap(), "200 accepted");
-            assert_eq!(sender.send(address, &event).await.unwrap(), "200 duplicate");
-            let forged = sender.forged("two").unwrap();
-            assert_eq!(sender.send(address, &forged).await.unwrap(), "401 signature");
-        }
-        stop.send(()).unwrap();
-        assert_eq!(served.await.unwrap(), Ok(()));
     }
 }

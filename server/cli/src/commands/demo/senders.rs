@@ -1,112 +1,88 @@
-//! The demo's providers: each with an endpoint made over the API, and with what its requests look
-//! like.
+//! The demo's senders: each with its endpoint and secret. They sign as the provider would, and deliver
+//! either straight to the verb that receives (the week that has passed) or through the socket (now).
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request};
 use http_body_util::Full;
-use restante_app::clock::SystemClock;
+use restante_app::endpoints::NewEndpoint;
+use restante_app::receive::Incoming;
+use restante_app::{App, By};
 use restante_core::catalogue::{Catalogue, Scheme};
 use restante_core::limits::BODY_BYTES_CEILING_DEFAULT;
-use restante_core::time::Clock as _;
+use restante_core::secret::Secret;
+use restante_core::time::Timestamp;
 use restante_core::verify::{Endpoint, SignRequest, SignedRequest, sign};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::traffic::random_hex;
+use super::dice::Dice;
+use super::kinds::{Event, Kind, uuid};
+use super::random_hex;
 use crate::client::{self, Answer};
 use crate::failure::Failure;
 
-/// What kind of sender it is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
-    provider: &'static str,
-    name: &'static str,
-    /// What the secrets of this provider begin with.
-    secret_prefix: &'static str,
-    /// The types of its events.
-    types: &'static [&'static str],
-}
-
-/// A provider with signed times, one whose ids are headers, and one that the tenant described.
-pub(super) const KINDS: [Kind; 3] = [
-    Kind {
-        provider: "stripe",
-        name: "Stripe, demo",
-        secret_prefix: "whsec_",
-        types: &["invoice.paid", "charge.succeeded", "customer.created"],
-    },
-    Kind {
-        provider: "github",
-        name: "GitHub, demo",
-        secret_prefix: "",
-        types: &["push", "issues", "release"],
-    },
-    Kind {
-        provider: "custom",
-        name: "Acme's own system, demo",
-        secret_prefix: "",
-        types: &["order.placed", "order.shipped"],
-    },
-];
-
 /// One sender with its endpoint.
 pub(super) struct Sender {
-    kind: Kind,
-    scheme: Scheme,
+    pub(super) kind: &'static Kind,
     pub(super) secret: String,
     pub(super) url: String,
-    path: String,
-}
-
-#[derive(Deserialize)]
-struct Made {
-    url: String,
+    scheme: Scheme,
 }
 
 impl Sender {
     /// Makes the endpoint.
-    pub(super) async fn set_up(address: SocketAddr, key: &str, kind: Kind) -> Result<Self, Failure> {
+    pub(super) async fn set_up(app: &App, by: &By, kind: &'static Kind) -> Result<Self, Failure> {
         let provider = Catalogue::builtin()
             .get(kind.provider)
             .ok_or_else(|| Failure::new(format!("The catalogue lacks {}.", kind.provider)))?;
-        let options = options(kind.provider);
+        let options = kind.options();
         let scheme = Scheme::compile(provider, &options)
             .map_err(|_| Failure::new(format!("The demo's options for {} are wrong.", kind.provider)))?;
         let secret = format!("{}{}", kind.secret_prefix, random_hex::<16>()?);
-        let body =
-            json!({ "name": kind.name, "provider": kind.provider, "secrets": [secret], "options": options });
-        let request = Request::post("/v1/endpoints")
-            .header(AUTHORIZATION, format!("Bearer {key}"))
-            .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(body.to_string())))
-            .map_err(|error| Failure::new(error.to_string()))?;
-        let answer = client::send(address, request).await?;
-        let made: Made = serde_json::from_slice(&answer.body).map_err(|_| {
-            let said = String::from_utf8_lossy(&answer.body);
-            Failure::new(format!("The endpoint for {} could not be made: {said}", kind.provider))
-        })?;
-        let path = made.url.find("/in/").and_then(|at| made.url.get(at..)).unwrap_or_default().to_owned();
-        Ok(Self { kind, scheme, secret, url: made.url, path })
+        let asked = NewEndpoint {
+            name: kind.name.to_owned(),
+            provider: kind.provider.to_owned(),
+            secrets: vec![Secret::new(secret.clone())],
+            options,
+            dedup_scope: None,
+            max_body_bytes: None,
+            retention: None,
+            enabled: true,
+        };
+        let made = app.create_endpoint(by, asked, None).await?.value.endpoint;
+        Ok(Self { kind, secret, url: made.url, scheme })
     }
 
-    pub(super) const fn provider(&self) -> &'static str {
-        self.kind.provider
+    /// An event as the provider signs it at a time.
+    pub(super) fn sign(
+        &self,
+        event: &Event,
+        at: Timestamp,
+        dice: &mut Dice,
+    ) -> Result<SignedRequest, Failure> {
+        self.signed(event, at, &self.secret, dice)
     }
 
-    /// An event as the provider would sign it.
-    pub(super) fn event(&self, id: &str) -> Result<SignedRequest, Failure> {
-        self.signed(id, &self.secret)
+    /// An event as somebody signs it who does not know the secret.
+    pub(super) fn forge(
+        &self,
+        event: &Event,
+        at: Timestamp,
+        dice: &mut Dice,
+    ) -> Result<SignedRequest, Failure> {
+        let guessed = format!("{}{}", self.kind.secret_prefix, random_hex::<16>()?);
+        self.signed(event, at, &guessed, dice)
     }
 
-    /// An event as somebody would sign it who does not know the secret.
-    pub(super) fn forged(&self, id: &str) -> Result<SignedRequest, Failure> {
-        self.signed(id, &format!("{}{}", self.kind.secret_prefix, random_hex::<16>()?))
-    }
-
-    fn signed(&self, id: &str, secret: &str) -> Result<SignedRequest, Failure> {
+    fn signed(
+        &self,
+        event: &Event,
+        at: Timestamp,
+        secret: &str,
+        dice: &mut Dice,
+    ) -> Result<SignedRequest, Failure> {
         let key = self.scheme.key(secret).map_err(Failure::new)?;
         let endpoint = Endpoint {
             scheme: &self.scheme,
@@ -116,47 +92,59 @@ impl Sender {
             dedup_scope: None,
             body_bytes_max: BODY_BYTES_CEILING_DEFAULT,
         };
-        // The same id is always of the same type, as with a real provider.
-        let place = id.bytes().map(usize::from).sum::<usize>() % self.kind.types.len();
         let request = SignRequest {
-            body: None,
+            body: Some(event.body.as_bytes()),
             sample: None,
-            id: Some(id),
-            event_type: self.kind.types.get(place).copied(),
-            at: SystemClock.now(),
+            id: Some(&event.id),
+            event_type: Some(event.event_type),
+            at,
         };
-        sign(&endpoint, &request).map_err(Failure::new)
+        let mut signed = sign(&endpoint, &request).map_err(Failure::new)?;
+        for (name, value) in self.kind.headers {
+            let value = value.replace("$uuid", &uuid(dice));
+            signed.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            signed.headers.push(((*name).to_owned(), value));
+        }
+        Ok(signed)
     }
 
-    /// Sends a request, and gives the answer in two words: its status, and what it says.
-    pub(super) async fn send(&self, address: SocketAddr, signed: &SignedRequest) -> Result<String, Failure> {
+    /// Delivers to the verb that receives; gives the status that the sender gets.
+    pub(super) async fn deliver(
+        &self,
+        app: &App,
+        signed: SignedRequest,
+        received_at: Timestamp,
+        request_id: String,
+    ) -> Result<u16, Failure> {
+        let token = self.url.rsplit('/').next().unwrap_or_default();
+        let target = app.find_endpoint(token).await?;
+        let target = target.ok_or_else(|| Failure::new("The demo's endpoint is gone."))?;
+        let incoming = Incoming {
+            request: signed.into_request(),
+            received_at,
+            request_id,
+            trace_id: None,
+            peer: None,
+            held: None,
+        };
+        Ok(app.receive(&Arc::clone(&target), incoming).await.status)
+    }
+
+    /// Sends a request through the socket, and gives the answer in a few words.
+    pub(super) async fn send(&self, address: SocketAddr, signed: SignedRequest) -> Result<String, Failure> {
         let method = signed.method.parse().unwrap_or(Method::POST);
-        let mut request = Request::builder().method(method).uri(&self.path);
+        let path = self.url.find("/in/").and_then(|at| self.url.get(at..)).unwrap_or_default();
+        let mut request = Request::builder().method(method).uri(path);
         for (name, value) in &signed.headers {
             request = request.header(name, value);
         }
         let request = request
-            .body(Full::new(Bytes::from(signed.body.clone())))
+            .body(Full::new(Bytes::from(signed.body)))
             .map_err(|error| Failure::new(error.to_string()))?;
         let Answer { status, body } = client::send(address, request).await?;
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let word = body["reason"].as_str().or_else(|| body["status"].as_str()).unwrap_or_default();
-        Ok(format!("{} {word}", status.as_u16()))
+        // Some providers are answered with another body, or with none.
+        let word = body["reason"].as_str().or_else(|| body["status"].as_str()).unwrap_or("");
+        Ok(format!("{} {word}", status.as_u16()).trim_end().to_owned())
     }
-}
-
-fn options(provider: &str) -> Map<String, Value> {
-    let mut options = Map::new();
-    if provider == "custom" {
-        options.insert(
-            "verify".to_owned(),
-            json!({
-                "algorithm": "hmac-sha256",
-                "header": "X-Acme-Signature",
-                "prefix": "sha256=",
-                "event": { "id": { "json": "/id" }, "type": { "json": "/type" } }
-            }),
-        );
-    }
-    options
 }
