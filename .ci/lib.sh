@@ -249,6 +249,35 @@ need_npm() {
         { missing "the providers' own libraries as signers" "no npm; type: $(to_type 'nodejs npm' node)"; return 1; }
 }
 
+# Chromium in `chromium`, and in `modules` a folder with what drives it, in the versions that are locked.
+# need_browser NAME: NAME is what can't run without them.
+need_browser() {
+    local major
+    chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || true)}
+    if [ -z "$chromium" ] && install chromium; then chromium=$(command -v chromium); fi
+    if [ -z "$chromium" ]; then
+        missing "$1" "no Chromium; type: $(to_type chromium chromium), or name one in CHROMIUM"
+        return 1
+    fi
+    if ! has npm && ! install nodejs npm; then
+        missing "$1" "no npm; type: $(to_type 'nodejs npm' node)"
+        return 1
+    fi
+    major=$(node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/')
+    if [ "${major:-0}" -lt 20 ]; then
+        missing "$1" "Node.js ${major:-of no version} is too old; 20 or newer is needed, see https://nodejs.org"
+        return 1
+    fi
+    modules=$scratch/modules
+    mkdir -p "$modules"
+    cp web/tests/browser/package.json web/tests/browser/package-lock.json web/tests/browser/.npmrc "$modules/"
+    if ! npm ci --silent --prefix "$modules" >"$scratch/npm.log" 2>&1; then
+        tail -n 5 "$scratch/npm.log"
+        missing "$1" "playwright-core and axe-core did not come from npm"
+        return 1
+    fi
+}
+
 # A thousand connections at once need as many open files, at both ends.
 raise_limits() {
     local most

@@ -1,5 +1,6 @@
-// Which pages are pictured. `who` names the person: nobody, the owner of a busy tenant, or the owner of the
-// tenant in which nothing has happened. `prepare` does something on the page first.
+// Every page, in every shape that it has. `who` names the person: nobody, the owner of the demo's tenant,
+// or an owner at the second server, of the tenant in which nothing has happened (`fresh`) or of the one
+// whose every text is hostile (`stress`). `prepare` does something on the page first.
 
 const tryOut = async (page) => {
   await page.fill("#v_header", "X-Acme-Signature");
@@ -11,10 +12,16 @@ const tryOut = async (page) => {
   await page.waitForSelector("#tried .note");
 };
 
-// A replay of all that match a filter which nobody's picture depends on.
+/** Leaves out what is given, so that the form says what is wrong. */
+const submitted = (fields) => async (page) => {
+  for (const [name, value] of Object.entries(fields)) await page.fill(name, value);
+  await page.evaluate(() => { for (const form of document.forms) form.noValidate = true; });
+  await Promise.all([page.waitForNavigation(), page.click("main button.main >> visible=true")]);
+};
+
 const replayAll = async (page) => {
   await page.fill("#reason", "the deploys were lost");
-  await page.click("main form button.main");
+  await Promise.all([page.waitForURL(/\/replays\/(?!new)/), page.click("main form button.main")]);
   await page.waitForSelector("#progress .note.good", { timeout: 20_000 });
 };
 
@@ -22,61 +29,94 @@ const settleFirst = async (page) => {
   await Promise.all([page.waitForURL(/settle/), page.click("text=Settle…")]);
 };
 
-export function pages(ids) {
-  const t = "/t/acme";
+const opened = (selector) => (page) => page.click(selector);
+
+/** `ids` are those of the demo, `stress` those of the hostile tenant. */
+export function pages(ids, stress) {
+  const t = `/t/${ids.tenant}`;
+  const owner = (name, path, prepare) => ({ name, path: `${t}${path}`, who: "owner", prepare });
+  const fresh = (name, path, prepare) => ({ name: `fresh-${name}`, path: `/t/fresh${path}`, who: "fresh", prepare });
+  const hostile = (name, path, prepare) => ({ name: `stress-${name}`, path: `/t/stress${path}`, who: "stress", prepare });
   return [
     { name: "front", path: "/" },
     { name: "docs-api", path: "/docs/api" },
     { name: "docs-errors", path: "/docs/errors" },
     { name: "docs-error", path: "/docs/errors/conflict" },
     { name: "sign-in", path: "/sign-in" },
-    { name: "overview", path: t, who: "owner" },
-    { name: "overview-week", path: `${t}?window=7d`, who: "owner" },
-    { name: "overview-hour", path: `${t}?window=1h`, who: "owner" },
-    { name: "fresh-overview", path: "/t/fresh", who: "fresh" },
-    { name: "events", path: `${t}/events`, who: "owner" },
-    { name: "events-filtered", path: `${t}/events?state=failed&type=invoice.*`, who: "owner" },
-    { name: "events-wrong", path: `${t}/events?state=lost`, who: "owner" },
-    { name: "fresh-events", path: "/t/fresh/events", who: "fresh" },
-    { name: "event-failed", path: `${t}/events/${ids.failed}`, who: "owner" },
-    { name: "event-settle", path: `${t}/events/${ids.uncertain}`, who: "owner", prepare: (page) => page.click(".under summary") },
-    { name: "event-diverged", path: `${t}/events/${ids.diverged}`, who: "owner" },
-    { name: "event-payload", path: `${t}/events/${ids.diverged}/payload`, who: "owner" },
-    { name: "event-hex", path: `${t}/events/${ids.diverged}/payload?view=hex`, who: "owner" },
-    { name: "event-hostile", path: `${t}/events/${ids.hostile}`, who: "owner" },
-    { name: "event-hostile-payload", path: `${t}/events/${ids.hostile}/payload`, who: "owner" },
-    { name: "event-unreadable", path: `${t}/events/${ids.unreadable}`, who: "owner" },
-    { name: "replay", path: `${t}/replays/new?event=${ids.failed}&event=${ids.uncertain}`, who: "owner" },
-    { name: "replay-all", path: `${t}/replays/new?all=1&type=invoice.*`, who: "owner" },
-    { name: "endpoints", path: `${t}/endpoints`, who: "owner" },
-    { name: "fresh-endpoints", path: "/t/fresh/endpoints", who: "fresh" },
-    { name: "endpoint", path: `${t}/endpoints/${ids.Payments}?window=7d`, who: "owner" },
-    { name: "endpoint-edit", path: `${t}/endpoints/${ids.Orders}/edit`, who: "owner" },
-    { name: "endpoint-first", path: `${t}/endpoints/${ids["Shop EU"]}/first`, who: "owner" },
-    { name: "endpoint-arrived", path: `${t}/endpoints/${ids.Payments}/first`, who: "owner" },
-    { name: "endpoint-choose", path: `${t}/endpoints/new`, who: "owner" },
-    { name: "endpoint-new", path: `${t}/endpoints/new/stripe`, who: "owner" },
-    { name: "fresh-endpoint-new", path: "/t/fresh/endpoints/new/whatsapp", who: "fresh" },
-    { name: "endpoint-custom", path: `${t}/endpoints/new/custom`, who: "owner", prepare: tryOut },
-    { name: "replay-progress", path: `${t}/replays/new?all=1&type=push&to=deploys`, who: "owner", prepare: replayAll },
-    { name: "failures", path: `${t}/failures`, who: "owner" },
-    { name: "failures-settle", path: `${t}/failures`, who: "owner", prepare: settleFirst },
-    { name: "fresh-failures", path: "/t/fresh/failures", who: "fresh" },
-    { name: "consumers", path: `${t}/consumers`, who: "owner" },
-    { name: "consumer", path: `${t}/consumers/billing`, who: "owner" },
-    { name: "consumer-rust", path: `${t}/consumers/search-index?worker=rust`, who: "owner" },
-    { name: "consumer-new", path: `${t}/consumers/new`, who: "owner" },
-    { name: "consumer-edit", path: `${t}/consumers/deploys/edit`, who: "owner" },
-    { name: "fresh-consumers", path: "/t/fresh/consumers", who: "fresh" },
-    { name: "keys", path: `${t}/keys`, who: "owner" },
-    { name: "key-new", path: `${t}/keys/new`, who: "owner" },
-    { name: "search-nothing", path: `${t}/search?q=evt_unknown`, who: "owner" },
-    { name: "settings", path: `${t}/settings`, who: "owner" },
-    { name: "members", path: `${t}/members`, who: "owner" },
-    { name: "audit", path: `${t}/audit`, who: "owner" },
+    { name: "sign-in-wrong", path: "/sign-in", prepare: submitted({ "#email": "nobody@example.com", "#password": "guessed" }) },
+    { name: "dead-link", path: "/links/nothing" },
+    { name: "not-there", path: "/nowhere" },
+    owner("overview", ""),
+    owner("overview-week", "?window=7d"),
+    owner("overview-hour", "?window=1h"),
+    owner("events", "/events"),
+    owner("events-filtered", "/events?state=failed&consumer=billing"),
+    owner("events-wrong", "/events?state=lost"),
+    owner("event-failed", `/events/${ids.failed}`),
+    owner("event-settle", `/events/${ids.uncertain}`, opened(".under summary")),
+    owner("event-diverged", `/events/${ids.diverged}`),
+    owner("event-payload", `/events/${ids.diverged}/payload`),
+    owner("event-hex", `/events/${ids.diverged}/payload?view=hex`),
+    owner("event-unreadable", `/events/${ids.unreadable}`),
+    owner("event-missing", "/events/rcp_nothing"),
+    owner("replay", `/replays/new?event=${ids.failed}&event=${ids.uncertain}`),
+    owner("replay-all", "/replays/new?all=1&type=invoice.*"),
+    owner("replay-progress", "/replays/new?all=1&type=push&to=chat-ops", replayAll),
+    owner("failures", "/failures"),
+    owner("failures-settle", "/failures", settleFirst),
+    owner("refusals", "/refusals"),
+    { name: "refusal", path: ids.refusal, who: "owner" },
+    owner("endpoints", "/endpoints"),
+    owner("endpoint", `/endpoints/${ids.Payments}?window=7d`),
+    owner("endpoint-silent", `/endpoints/${ids.Warehouse}?window=7d`),
+    owner("endpoint-edit", `/endpoints/${ids.Warehouse}/edit`),
+    owner("endpoint-arrived", `/endpoints/${ids.Payments}/first`),
+    owner("endpoint-choose", "/endpoints/new"),
+    owner("endpoint-new", "/endpoints/new/stripe"),
+    owner("endpoint-custom", "/endpoints/new/custom", tryOut),
+    owner("consumers", "/consumers"),
+    owner("consumer", "/consumers/search-index"),
+    owner("consumer-rust", "/consumers/billing?worker=rust"),
+    owner("consumer-new", "/consumers/new"),
+    owner("consumer-edit", "/consumers/chat-ops/edit"),
+    owner("keys", "/keys"),
+    owner("key-new", "/keys/new"),
+    owner("key-wrong", "/keys/new", submitted({ "#name": "" })),
+    owner("search", `/search?q=${ids.failed}`),
+    owner("search-nothing", "/search?q=evt_unknown"),
+    owner("settings", "/settings"),
+    owner("members", "/members"),
+    owner("audit", "/audit"),
+    owner("menu", "", opened("details.pop > summary:visible")),
     { name: "account", path: "/account", who: "owner" },
-    { name: "missing", path: `${t}/events/rcp_nothing`, who: "owner" },
-    { name: "refusals", path: `${t}/refusals`, who: "owner" },
-    { name: "menu", path: t, who: "owner", prepare: (page) => page.click("details.pop > summary:visible") },
+    { name: "second-factor", path: "/account/second-factor", who: "owner" },
+    { name: "admin", path: "/admin", who: "owner" },
+    { name: "admin-people", path: "/admin/people", who: "owner" },
+    { name: "admin-person", path: ids.person, who: "owner" },
+    { name: "admin-audit", path: "/admin/audit", who: "owner" },
+    fresh("overview", ""),
+    fresh("events", "/events"),
+    fresh("failures", "/failures"),
+    fresh("refusals", "/refusals"),
+    fresh("endpoints", "/endpoints"),
+    fresh("endpoint-new", "/endpoints/new/whatsapp"),
+    fresh("consumers", "/consumers"),
+    fresh("keys", "/keys"),
+    fresh("members", "/members"),
+    fresh("audit", "/audit"),
+    hostile("overview", ""),
+    hostile("events", "/events"),
+    hostile("event", `/events/${stress.event}`),
+    hostile("payload", `/events/${stress.event}/payload`),
+    hostile("failures", "/failures"),
+    hostile("refusals", "/refusals"),
+    hostile("endpoints", "/endpoints"),
+    hostile("endpoint", `/endpoints/${stress.endpoint}`),
+    hostile("consumers", "/consumers"),
+    hostile("consumer", `/consumers/${"a".repeat(64)}`),
+    hostile("keys", "/keys"),
+    hostile("members", "/members"),
+    hostile("audit", "/audit"),
+    hostile("replay", `/replays/new?event=${stress.event}`),
   ];
 }

@@ -2,6 +2,8 @@
 //! parameters and fields in flat tables. It reads our own document, and only as much of OpenAPI as
 //! stands in it.
 
+use std::sync::OnceLock;
+
 use serde_json::{Map, Value};
 
 /// Fields of fields are shown to this depth, which also ends types that contain themselves.
@@ -11,6 +13,8 @@ const DEPTH_MAX: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Reference {
     pub(crate) topics: Vec<Topic>,
+    /// Its page as gzip, from the first time on that somebody asked for it.
+    pub(crate) packed: OnceLock<Vec<u8>>,
 }
 
 /// Operations that belong together.
@@ -71,7 +75,7 @@ impl Reference {
                 }
             }
         }
-        Self { topics }
+        Self { topics, packed: OnceLock::new() }
     }
 }
 

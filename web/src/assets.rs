@@ -41,10 +41,7 @@ impl Asset {
     fn new(name: &str, ending: &str, kind: &'static str, plain: &'static str) -> Self {
         let digest = Sha256::digest(plain);
         let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        // Into memory, which does not fail; what were not whole would not be served.
-        let packed = encoder.write_all(plain.as_bytes()).and_then(|()| encoder.finish()).unwrap_or_default();
-        Self { name: format!("{name}-{hex}.{ending}"), kind, plain, packed }
+        Self { name: format!("{name}-{hex}.{ending}"), kind, plain, packed: pack(plain.as_bytes()) }
     }
 
     fn path(&self) -> String {
@@ -60,6 +57,13 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
     ]
 });
 
+/// As gzip; nothing when that fails, which it does not in memory. Only for what is the same for everybody:
+/// the length of a packed page would tell something of a secret in it to who can put a guess beside it.
+pub(crate) fn pack(plain: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(plain).and_then(|()| encoder.finish()).unwrap_or_default()
+}
+
 /// The style sheet's path.
 pub(crate) static STYLE_PATH: LazyLock<String> = LazyLock::new(|| ASSETS[0].path());
 /// The script's path.
@@ -73,7 +77,7 @@ pub(crate) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
     };
     let mut response = if takes_gzip(&headers) && !asset.packed.is_empty() {
         let mut response = asset.packed.as_slice().into_response();
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        mark_packed(&mut response);
         response
     } else {
         asset.plain.into_response()
@@ -85,8 +89,14 @@ pub(crate) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Respo
     response
 }
 
+/// Says that the body of an answer is gzip.
+pub(crate) fn mark_packed(response: &mut Response) {
+    response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
+}
+
 /// Whether the browser lists gzip and does not weigh it with nothing.
-fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     headers
         .get_all(ACCEPT_ENCODING)
         .iter()

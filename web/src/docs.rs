@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use askama::Template;
+use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use http::HeaderMap;
+use http::header::CONTENT_LENGTH;
 use restante_core::problem::Code;
 
 use crate::api_reference::Reference;
+use crate::assets;
 use crate::error_texts::{ErrorText, error_text};
 use crate::page::{self, Page, answer};
 
@@ -19,8 +23,20 @@ struct Api<'a> {
 
 impl Page for Api<'_> {}
 
-pub(crate) async fn api(State(reference): State<Arc<Reference>>) -> Response {
-    answer(&Api { reference: &reference })
+/// The reference is long, and is packed once for all who take gzip: nothing in it changes while the
+/// program runs.
+pub(crate) async fn api(State(reference): State<Arc<Reference>>, headers: HeaderMap) -> Response {
+    let page = Api { reference: &reference };
+    let packed = reference
+        .packed
+        .get_or_init(|| page.render().map(|text| assets::pack(text.as_bytes())).unwrap_or_default());
+    let mut response = answer(&page);
+    if assets::takes_gzip(&headers) && !packed.is_empty() {
+        *response.body_mut() = Body::from(packed.clone());
+        response.headers_mut().remove(CONTENT_LENGTH);
+        assets::mark_packed(&mut response);
+    }
+    response
 }
 
 #[derive(Template)]

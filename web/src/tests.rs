@@ -122,6 +122,18 @@ async fn the_files_of_pages_may_be_kept_for_ever_under_their_own_names_alone() {
     assert_eq!(get("/assets/..%2f..%2fCargo.toml").await.status, 404);
 }
 
+#[tokio::test]
+async fn the_long_reference_is_packed_for_who_takes_it() {
+    let packed = get_with("/docs/api", "gzip").await;
+    assert_eq!(
+        (&packed["content-encoding"], &packed["vary"]),
+        (&"gzip".parse().unwrap(), &"accept-encoding".parse().unwrap())
+    );
+    assert!(packed["content-type"].to_str().unwrap().starts_with("text/html"));
+    let plain = get("/docs/api").await;
+    assert!(plain.text.contains("</html>") && !plain.headers.contains_key("content-encoding"));
+}
+
 /// A page with nothing on it but its frame.
 #[derive(Template)]
 #[template(
