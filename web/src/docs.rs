@@ -66,3 +66,27 @@ pub(crate) async fn error(Path(slug): Path<String>) -> Response {
         None => page::not_found().await,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn the_reference_stands_with_nothing_and_with_hostile_and_long_texts() {
+        samples::check(&Api { reference: &Reference::default() }.render().unwrap());
+        for text in [samples::HOSTILE.to_owned(), samples::long()] {
+            let operation = json!({
+                "tags": [text], "summary": text, "description": text,
+                "parameters": [{ "name": text, "in": "query", "description": text, "schema": { "type": "string" } }],
+                "responses": { "200": { "description": text } }
+            });
+            let document = json!({ "paths": { text.clone(): { "get": operation } } });
+            let reference = Reference::read(&document);
+            assert_eq!(reference.topics.len(), 1);
+            samples::check(&Api { reference: &reference }.render().unwrap());
+        }
+    }
+}

@@ -62,3 +62,20 @@ impl IntoResponse for Fault {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn a_fault_is_told_with_nothing_and_with_hostile_and_long_texts() {
+        for text in ["", "It is not there.", samples::HOSTILE, &samples::long()] {
+            let mut problem = Problem::field("/name", text);
+            problem.detail = text.to_owned();
+            let page = FaultPage { status: StatusCode::OK, title: "Not so", problem }.render().unwrap();
+            samples::check(&page);
+            assert!(page.contains("Not so"));
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Every page as a browser gets it.
 
+use std::path::{Path, PathBuf};
+
 use askama::Template;
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -132,6 +134,38 @@ async fn the_long_reference_is_packed_for_who_takes_it() {
     assert!(packed["content-type"].to_str().unwrap().starts_with("text/html"));
     let plain = get("/docs/api").await;
     assert!(plain.text.contains("</html>") && !plain.headers.contains_key("content-encoding"));
+}
+
+/// Templates without anything that differs: whole pages, which other tests here look at.
+const STANDING: [&str; 5] = [
+    "account/dead_link.html",
+    "pages/docs_error.html",
+    "pages/docs_errors.html",
+    "pages/front.html",
+    "pages/not_found.html",
+];
+
+#[test]
+fn every_template_is_tried_with_samples_beside_its_code() {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        }
+    }
+    let mut files = Vec::new();
+    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let mut templates = 0;
+    for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "rs")) {
+        let code = std::fs::read_to_string(file).unwrap();
+        let named = code.split("#[template(path = \"").skip(1).filter_map(|rest| rest.split('"').next());
+        for template in named {
+            templates += 1;
+            let tried = code.contains("samples::") || STANDING.contains(&template);
+            assert!(tried, "{template} of {} is tried with no samples", file.display());
+        }
+    }
+    assert!(templates > 40, "{templates}");
 }
 
 /// A page with nothing on it but its frame.

@@ -75,3 +75,23 @@ fn refused(next: Option<&str>, problem: &Problem) -> Response {
     let status = StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
     answer(&CodePage { next: next.map(str::to_owned), faults: Faults::of(problem, first_step), status })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn the_page_stands_with_nothing_and_with_hostile_and_long_texts() {
+        for text in [String::new(), "/t/acme".to_owned(), samples::HOSTILE.to_owned(), samples::long()] {
+            let mut faults = Faults::default();
+            if !text.is_empty() {
+                faults.add("code", text.clone());
+            }
+            let next = Some(text).filter(|text| !text.is_empty());
+            let page = CodePage { next, faults, status: StatusCode::OK }.render().unwrap();
+            samples::check(&page);
+            assert!(page.contains("name=\"code\""));
+        }
+    }
+}

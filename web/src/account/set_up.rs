@@ -102,3 +102,32 @@ async fn is_open(web: &Web, link: &str) -> Result<bool, Fault> {
     let Some(token) = LinkToken::parse(link) else { return Ok(false) };
     Ok(matches!(web.app.open_link(&token).await?, Some(OpenLink::SetUp)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn the_page_stands_with_nothing_and_with_hostile_and_long_texts() {
+        for text in [String::new(), "acme".to_owned(), samples::HOSTILE.to_owned(), samples::long()] {
+            for opened_wrongly in [None, Some(text.clone())] {
+                let typed = Typed {
+                    email: text.clone(),
+                    password: "never on the page again".to_owned(),
+                    tenant_name: text.clone(),
+                    slug: text.clone(),
+                };
+                let mut faults = Faults::default();
+                if !text.is_empty() {
+                    faults.add("email", text.clone());
+                }
+                let page =
+                    SetUpPage { action: text.clone(), typed, opened_wrongly, faults, status: StatusCode::OK };
+                let page = page.render().unwrap();
+                samples::check(&page);
+                assert!(!page.contains("never on the page again"));
+            }
+        }
+    }
+}

@@ -132,3 +132,33 @@ pub(crate) async fn submit(
 pub(super) fn opened_wrongly(web: &Web, headers: &HeaderMap, uri: &Uri) -> Option<String> {
     (OpenedAs::read(headers, uri, &web.public) == OpenedAs::Wrongly).then(|| web.public.origin.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn the_page_stands_with_nothing_and_with_hostile_and_long_texts() {
+        for text in
+            [String::new(), "ada@example.com".to_owned(), samples::HOSTILE.to_owned(), samples::long()]
+        {
+            for opened_wrongly in [None, Some(text.clone())] {
+                let mut faults = Faults::default();
+                if !text.is_empty() {
+                    faults.add("email", text.clone());
+                }
+                let page = SignInPage {
+                    email: text.clone(),
+                    next: Some(text.clone()).filter(|text| !text.is_empty()),
+                    notice: Some("You are signed out.").filter(|_| text.is_empty()),
+                    opened_wrongly,
+                    may_sign_up: !text.is_empty(),
+                    faults,
+                    status: StatusCode::OK,
+                };
+                samples::check(&page.render().unwrap());
+            }
+        }
+    }
+}

@@ -72,3 +72,17 @@ pub(super) fn yes_or_no(word: &str) -> Result<bool, Problem> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn the_page_stands_for_a_person_with_hostile_names() {
+        for sign_up_open in [true, false] {
+            let shell = Shell::hostile(Area::Administration);
+            samples::check(&StartPage { shell, sign_up_open, version: "0.1.0" }.render().unwrap());
+        }
+    }
+}

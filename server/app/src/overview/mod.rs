@@ -122,10 +122,13 @@ pub struct ConsumerOverview {
 }
 
 impl EndpointOverview {
-    /// Whether there are clearly more repeats than usual: half as many again, and two in a hundred.
+    /// Whether there are clearly more repeats than usual: half as many again, and two in a hundred. One or two
+    /// say nothing.
     pub fn repeats_are_unusual(&self) -> bool {
+        const REPEATS_MIN: u64 = 3;
         let share = self.repeat_share();
-        self.usual_repeats.is_some_and(|(_, high)| share > high * 1.5 && share > high + 0.02)
+        self.duplicates >= REPEATS_MIN
+            && self.usual_repeats.is_some_and(|(_, high)| share > high * 1.5 && share > high + 0.02)
     }
 
     /// The share of repeats among what was authentic; 0 when nothing came.

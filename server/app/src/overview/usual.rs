@@ -1,5 +1,5 @@
-//! What is usual: between what and what the share of repeats of an endpoint was, hour by hour, in the
-//! last week.
+//! What is usual: between what and what the share of repeats of an endpoint was in the last week, hour by
+//! hour, and over all of it: where few events come, most hours have no repeat, and a day with one is usual.
 
 use restante_core::time::Timestamp;
 use restante_store::stats::Counted;
@@ -9,11 +9,11 @@ use super::share;
 /// Hours below which nothing is called usual.
 const HOURS_MIN: usize = 12;
 
-/// The band in which eight of ten hours of the last week lay; the hour under way doesn't count, or the
-/// unusual would explain itself.
+/// The band in which eight of ten hours of the last week lay, and the week as a whole; the hour under way
+/// doesn't count, or the unusual would explain itself.
 pub(super) fn repeats(hours: &[&Counted], now: Timestamp) -> Option<(f64, f64)> {
     let under_way = now.micros().div_euclid(3_600_000_000).saturating_mul(3_600_000_000);
-    let mut shares = Vec::new();
+    let (mut shares, mut duplicates, mut accepted) = (Vec::new(), 0, 0);
     let mut rest = hours;
     while let Some(first) = rest.first() {
         let end = rest.iter().position(|one| one.at != first.at).unwrap_or(rest.len());
@@ -22,15 +22,19 @@ pub(super) fn repeats(hours: &[&Counted], now: Timestamp) -> Option<(f64, f64)> 
         if first.at.micros() >= under_way {
             continue;
         }
-        let count = |metric: &str| hour.iter().filter(|one| one.metric == metric).map(|one| one.count).sum();
+        let count =
+            |metric: &str| hour.iter().filter(|one| one.metric == metric).map(|one| one.count).sum::<u64>();
         shares.extend(share(count("duplicates"), count("accepted")));
+        duplicates += count("duplicates");
+        accepted += count("accepted");
     }
     if shares.len() < HOURS_MIN {
         return None;
     }
     shares.sort_unstable_by(f64::total_cmp);
     let at = |tenths: usize| shares.get((shares.len() - 1) * tenths / 10).copied();
-    at(1).zip(at(9))
+    let of_all = share(duplicates, accepted)?;
+    at(1).zip(at(9)).map(|(low, high)| (low.min(of_all), high.max(of_all)))
 }
 
 #[cfg(test)]
@@ -59,7 +63,16 @@ mod tests {
     fn the_usual_leaves_out_the_rare() {
         let mut shares = vec![2; 30];
         shares.extend([4, 4, 4, 4, 90]);
-        assert_eq!(usual(&hours(&shares)), Some((0.02, 0.04)));
+        let (low, high) = usual(&hours(&shares)).unwrap();
+        assert!((low - 0.02).abs() < 1e-9 && (0.04..0.05).contains(&high), "{low} to {high}");
+    }
+
+    #[test]
+    fn where_repeats_are_rare_the_usual_is_that_of_the_week() {
+        let mut shares = vec![0; 38];
+        shares.extend([50, 50]);
+        let (low, high) = usual(&hours(&shares)).unwrap();
+        assert!(low.abs() < 1e-9 && (high - 0.025).abs() < 1e-9, "{low} to {high}");
     }
 
     #[test]

@@ -122,6 +122,15 @@ fn bar(place: usize, step: f64, top: u64, series: &[Series], slot: &Slot) -> Bar
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn hostile_and_long_labels_are_only_labels() {
+        for label in [samples::HOSTILE.to_owned(), samples::long()] {
+            let slot = Slot { label, counts: vec![1, 2] };
+            samples::check(&Bars::new("Requests", "Hour", series(), vec![slot]).render().unwrap());
+        }
+    }
 
     fn series() -> Vec<Series> {
         vec![Series { name: "new", colour: "c1" }, Series { name: "refused", colour: "c3" }]

@@ -86,6 +86,16 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn hostile_and_long_labels_and_numbers_beyond_measure_are_drawn() {
+        for text in [samples::HOSTILE.to_owned(), samples::long()] {
+            let slots = [Some(f64::MAX), Some(-1.0), None, Some(0.0)].map(|share| (text.clone(), share));
+            let line = Line::new("Repeats", "Hour", slots.to_vec(), Some((0.0, f64::MAX)));
+            samples::check(&line.render().unwrap());
+        }
+    }
 
     #[test]
     fn the_line_breaks_off_where_nothing_came_and_the_band_is_told() {

@@ -50,6 +50,15 @@ fn in_words(newer: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::samples;
+
+    #[test]
+    fn hostile_and_long_filters_stay_within_the_link() {
+        for text in [samples::HOSTILE.to_owned(), samples::long()] {
+            let line = Newer { count: in_words(2), href: text }.render().unwrap();
+            samples::check(&line);
+        }
+    }
 
     #[test]
     fn the_line_says_how_many_came_and_nothing_when_none_did() {
