@@ -21,6 +21,9 @@ pub(crate) enum Command {
     Serve(SettingFlags),
     /// Run the server on a throw-away folder, with endpoints and sample traffic, to look around
     Demo(DemoArguments),
+    /// Fill an empty database with the demo's week, repeated into the past, for measurements
+    #[cfg(feature = "bench")]
+    Fill(FillArguments),
     /// Make a tenant, its owner and an API key, for scripts; beside a running server or before its first start
     Bootstrap(BootstrapArguments),
     /// Help people who can't sign in
@@ -108,6 +111,16 @@ pub(crate) struct DemoArguments {
     /// The address to listen on; a free port when this one is taken
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: std::net::SocketAddr,
+}
+
+#[cfg(feature = "bench")]
+#[derive(Debug, Args)]
+pub(crate) struct FillArguments {
+    /// Receipts to be there, about
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000)]
+    pub(crate) receipts: u32,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
 }
 
 #[derive(Debug, Args)]

@@ -40,6 +40,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Serve(asked) => block_on(commands::serve::run(asked)),
         Command::Demo(asked) => block_on(commands::demo::run(asked)),
+        #[cfg(feature = "bench")]
+        Command::Fill(asked) => block_on(commands::demo::fill::run(asked)),
         Command::Bootstrap(asked) => block_on(commands::bootstrap::run(asked)),
         Command::Admin(asked) => match asked.command {
             AdminCommand::Link(asked) => block_on(commands::admin_link::run(asked)),

@@ -11,6 +11,8 @@ mod deliveries;
 mod engine;
 pub mod events;
 mod failpoint;
+#[cfg(feature = "bench")]
+pub mod filling;
 mod group;
 pub mod handoffs;
 mod probe;

@@ -4,6 +4,8 @@
 mod cast;
 mod clock;
 mod dice;
+#[cfg(feature = "bench")]
+pub(crate) mod fill;
 mod introduction;
 mod kinds;
 mod plot;
@@ -83,7 +85,7 @@ async fn tell(settings: &Settings, end: Timestamp) -> Result<(Instance, MovedClo
     let begin = rhythm::steps(end).first().map_or(end, |first| first.plus_seconds(-3_600));
     let clock = MovedClock::standing_at(begin);
     let instance = Instance::open_with_clock(settings, Arc::new(clock.clone())).await?;
-    let cast = Cast::set_up(&instance.app).await?;
+    let cast = Cast::set_up(&instance.app, &clock).await?;
     week::pass(&instance.app, &clock, &cast, end).await?;
     Ok((instance, clock, cast))
 }
