@@ -3,8 +3,9 @@
 // (playwright-core, axe-core) is brought by `.ci/pictures`.
 //
 //   node take.mjs --binary PATH --out FOLDER --modules FOLDER [--only NAME] [--width 1440,360] [--theme light]
+//   node take.mjs … --guide      the few small ones that the README and the guide show
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -22,6 +23,7 @@ const { values: asked } = parseArgs({
     only: { type: "string", default: "" },
     width: { type: "string", default: "1440,768,360" },
     theme: { type: "string", default: "light,dark" },
+    guide: { type: "boolean", default: false },
   },
 });
 const require = createRequire(join(resolve(asked.modules), "node_modules/"));
@@ -33,6 +35,21 @@ const [demo, bare] = await Promise.all([Demo.start(asked.binary), Bare.start(ask
 const browser = await chromium.launch({ executablePath: asked.chromium, args: ["--no-sandbox"] });
 const faults = [];
 let taken = 0;
+
+/** Pictures of the README and the guide: the page, and how high the picture is. */
+const GUIDE = { overview: 760, "event-failed": 720, failures: 480, "endpoint-new": 640 };
+
+/** A picture as small as a page of text can be: it is stored with the source. */
+async function small(context, one, base) {
+  const page = await context.newPage();
+  await page.setViewportSize({ width: 1280, height: GUIDE[one.name] });
+  await page.goto(`${base}${one.path}`);
+  const wire = await context.newCDPSession(page);
+  const { data } = await wire.send("Page.captureScreenshot", { format: "webp", quality: 80 });
+  writeFileSync(join(asked.out, `${one.name}.webp`), Buffer.from(data, "base64"));
+  taken += 1;
+  await page.close();
+}
 
 async function picture(context, one, base, theme, width) {
   const page = watched(await context.newPage());
@@ -58,7 +75,12 @@ try {
     await context.close();
   }
   const all = pages(demo.found, bare.ids).filter((one) => one.name.includes(asked.only));
-  for (const theme of asked.theme.split(",")) {
+  if (asked.guide) {
+    const context = await browser.newContext({ colorScheme: "light", reducedMotion: "reduce", storageState: sessions.owner });
+    for (const one of all.filter((page) => page.name in GUIDE)) await small(context, one, demo.base);
+    await context.close();
+  }
+  for (const theme of asked.guide ? [] : asked.theme.split(",")) {
     for (const width of asked.width.split(",").map(Number)) {
       for (const who of [undefined, "owner", "fresh", "stress"]) {
         const list = all.filter((one) => one.who === who);
