@@ -27,13 +27,13 @@ pub(crate) async fn run(asked: FillArguments) -> Result<(), Failure> {
     instance.close().await;
     let receipts = u32::try_from(week.accepted).unwrap_or(u32::MAX).max(1);
     let copies = asked.receipts / receipts;
-    if copies > 0 {
+    // Without a copy there is nothing to be apart.
+    if let Some(minutes_apart) = (DAYS * 24 * 60).checked_div(copies) {
         let url = match &settings.database {
             Database::Sqlite(path) => Url::Sqlite(path.clone()),
             Database::Postgres(url) => Url::Postgres(url.expose().clone()),
         };
-        let minutes_apart = (DAYS * 24 * 60 / copies).max(1);
-        filling::multiply(&Options::new(url), copies, minutes_apart).await?;
+        filling::multiply(&Options::new(url), copies, minutes_apart.max(1)).await?;
     }
     let shown = json!({
         "receipts": u64::from(receipts) * (u64::from(copies) + 1),
