@@ -5,6 +5,7 @@
 
 // As much of PostgreSQL's protocol as makes a database.
 #[path = "support/postgres.rs"]
+#[expect(dead_code, reason = "other tests ask it for more")]
 mod postgres;
 
 use std::fs::{self, File};

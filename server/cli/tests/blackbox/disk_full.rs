@@ -2,62 +2,20 @@
 //! the same server goes on when there is room again.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use restante_core::verify::SignedRequest;
 
 use crate::support::sender::stripe_body;
-use crate::support::{Api, Place, Sender, Server, get, say_skipped, until};
+use crate::support::{Api, Place, Sender, Server, SmallDisk, get, say_skipped, until};
 
 /// A disk of this size holds a new database several times.
-const DISK_BYTES: u32 = 16 * 1024 * 1024;
+const DISK_BYTES: usize = 16 * 1024 * 1024;
 /// Deliveries that a full disk may still take, in pages that were there before.
 const SENT_MAX: u32 = 3_000;
 
-/// A small file system in memory, over a folder. It goes with this.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// Needs the right to mount, which root has outside of most containers.
-    fn over(folder: &Path) -> Option<Self> {
-        let size = format!("size={DISK_BYTES}");
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(folder);
-        let mounted = mount.output().is_ok_and(|said| said.status.success());
-        mounted.then(|| Self(folder.to_path_buf()))
-    }
-
-    fn ballast(&self) -> PathBuf {
-        self.0.join("ballast")
-    }
-
-    fn fill(&self) {
-        let mut file = fs::File::create(self.ballast()).expect("a file");
-        let block = [0x42; 4_096];
-        for _ in 0..=DISK_BYTES / 4_096 {
-            if file.write_all(&block).is_err() {
-                return;
-            }
-        }
-        panic!("the disk is larger than it was made");
-    }
-
-    fn make_room(&self) {
-        fs::remove_file(self.ballast()).expect("the ballast is there");
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Lazily, since the log of a server may still be open.
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
-
 /// Sends new events until one is refused, as it has to be; gives the ids of those that were taken.
-async fn send_until_refused(server: &Server, sender: &Sender, name: &str) -> Vec<String> {
+pub(crate) async fn send_until_refused(server: &Server, sender: &Sender, name: &str) -> Vec<String> {
     let mut taken = Vec::new();
     for number in 0..SENT_MAX {
         let id = format!("evt_{name}_{number}");
@@ -74,12 +32,12 @@ async fn send_until_refused(server: &Server, sender: &Sender, name: &str) -> Vec
     panic!("a full disk takes everything");
 }
 
-fn event(sender: &Sender, id: &str) -> SignedRequest {
+pub(crate) fn event(sender: &Sender, id: &str) -> SignedRequest {
     sender.signed(id, Some(&stripe_body(id, &"a memo. ".repeat(1_000))))
 }
 
 /// Everything that was acknowledged is there, whole and once, and nothing that was not sent.
-async fn holds_exactly(api: &Api, sender: &Sender, acknowledged: &[String], refused: &[&str]) {
+pub(crate) async fn holds_exactly(api: &Api, sender: &Sender, acknowledged: &[String], refused: &[&str]) {
     let events = api.events().await;
     for id in acknowledged {
         let found: Vec<_> = events.iter().filter(|event| event["event_id"] == **id).collect();
@@ -154,7 +112,7 @@ async fn fills_up_and_heals(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_is_503_and_heals_without_a_restart() {
     let place = Place::sqlite();
-    let Some(disk) = SmallDisk::over(place.folder()) else {
+    let Some(disk) = SmallDisk::over(place.folder(), DISK_BYTES) else {
         return say_skipped(
             "a_full_disk_is_503_and_heals_without_a_restart",
             "no right to mount a small file system",

@@ -8,11 +8,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A database that is dropped with this value.
+/// A database. One that was made by [`create`](Self::create) is dropped with this value.
 pub(crate) struct Database {
+    url: String,
+    made: Option<Made>,
+}
+
+struct Made {
     server: String,
     name: String,
-    url: String,
 }
 
 impl Database {
@@ -21,7 +25,12 @@ impl Database {
         let (server, _) = superuser_url.rsplit_once('/').expect("a URL with a database's name");
         let name = format!("blackbox_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         Session::open(superuser_url).run(&format!("CREATE DATABASE {name}"));
-        Self { server: server.to_owned(), url: format!("{server}/{name}"), name }
+        Self { url: format!("{server}/{name}"), made: Some(Made { server: server.to_owned(), name }) }
+    }
+
+    /// One that is there, and goes with its server.
+    pub(crate) fn existing(url: String) -> Self {
+        Self { url, made: None }
     }
 
     /// Its URL.
@@ -42,8 +51,9 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let url = format!("{}/postgres", self.server);
-        let sql = format!("DROP DATABASE {} WITH (FORCE)", self.name);
+        let Some(made) = &self.made else { return };
+        let url = format!("{}/postgres", made.server);
+        let sql = format!("DROP DATABASE {} WITH (FORCE)", made.name);
         // In a thread of its own: while a test fails, a second panic would end all tests at once.
         let _ = std::thread::spawn(move || Session::open(&url).run(&sql)).join();
     }

@@ -62,6 +62,15 @@ pub(crate) struct Load {
 impl Load {
     /// Begins to send to these servers and to claim at them; who gets no answer at one goes to the next.
     pub(crate) fn begin(traffic: &Arc<Traffic>, servers: &[&Server]) -> Self {
+        Self::begin_with(traffic, servers, WORKERS)
+    }
+
+    /// Begins to send alone, where leases may be lost with the database.
+    pub(crate) fn begin_sending(traffic: &Arc<Traffic>, servers: &[&Server]) -> Self {
+        Self::begin_with(traffic, servers, 0)
+    }
+
+    fn begin_with(traffic: &Arc<Traffic>, servers: &[&Server], workers: usize) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let addresses: Arc<[SocketAddr]> = servers.iter().map(|server| server.address()).collect();
         let mut everyone = JoinSet::new();
@@ -69,7 +78,7 @@ impl Load {
             everyone.spawn(send(Arc::clone(traffic), Arc::clone(&addresses), number, Arc::clone(&over)));
         }
         let apis: Arc<[Api]> = servers.iter().map(|server| traffic.api.at(server)).collect();
-        for number in 0..WORKERS {
+        for number in 0..workers {
             everyone.spawn(work(Arc::clone(traffic), Arc::clone(&apis), number, Arc::clone(&over)));
         }
         Self { traffic: Arc::clone(traffic), over, everyone }

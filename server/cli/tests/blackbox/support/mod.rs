@@ -2,23 +2,28 @@
 //! sign, and a gate at which the program can be held. Nothing here knows what is right.
 
 mod api;
+mod cluster;
 mod gate;
 mod http;
 mod ledger;
 mod load;
 mod place;
+pub(crate) mod power;
 pub(crate) mod proxy;
 pub(crate) mod raw;
 pub(crate) mod sender;
 mod server;
+mod small_disk;
 
 pub(crate) use api::Api;
+pub(crate) use cluster::Cluster;
 pub(crate) use gate::{Gate, Held};
 pub(crate) use http::{Answer, Connection, NoAnswer, get, send};
 pub(crate) use load::{Load, Traffic};
-pub(crate) use place::Place;
+pub(crate) use place::{PASSWORD, Place};
 pub(crate) use sender::Sender;
 pub(crate) use server::Server;
+pub(crate) use small_disk::SmallDisk;
 
 use std::io::Write as _;
 use std::time::Duration;

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
+use super::Cluster;
 use crate::postgres::Database;
 
 /// The variable that names a PostgreSQL server on which tests may create and drop databases.
-const POSTGRES_URL_VARIABLE: &str = "RESTANTE_TEST_POSTGRES_URL";
+pub(super) const POSTGRES_URL_VARIABLE: &str = "RESTANTE_TEST_POSTGRES_URL";
 /// The password of every owner.
 pub(crate) const PASSWORD: &str = "correct horse battery staple";
 
@@ -35,6 +36,11 @@ impl Place {
     pub(crate) fn postgres() -> Option<Self> {
         let server = std::env::var(POSTGRES_URL_VARIABLE).ok().filter(|url| !url.is_empty())?;
         Some(Self::with(Some(Database::create(&server))))
+    }
+
+    /// A folder and the database of a server that the test has for itself.
+    pub(crate) fn on(cluster: &Cluster) -> Self {
+        Self::with(Some(Database::existing(cluster.url())))
     }
 
     fn with(database: Option<Database>) -> Self {
