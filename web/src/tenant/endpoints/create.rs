@@ -39,6 +39,8 @@ pub(crate) struct CreatePage {
     /// The tenant's consumers, as far as there are some.
     consumers: Vec<String>,
     tried: Option<Tried>,
+    /// Where a description is tried out.
+    try_href: String,
     /// Whether the sender is described here.
     custom: bool,
 }
@@ -144,6 +146,7 @@ impl CreatePage {
             more_options,
             scopes: scopes(&typed.dedup_scope),
             custom: provider.slug == "custom",
+            try_href: shell.at("/endpoints/new/custom"),
             consumers,
             tried,
             faults,
@@ -214,17 +217,21 @@ async fn make_consumer(web: &Web, member: &Member, typed: &Typed) -> Result<Resu
 }
 
 /// What a pasted request would get.
-pub(super) fn tried(web: &Web, provider: &Provider, typed: &Typed) -> (Faults, Option<Tried>) {
-    let asked = TryOut {
-        provider: provider.slug.clone(),
-        options: typed.options(provider, false),
-        secret: typed.secret().unwrap_or_else(|| Secret::new(String::new())),
-        request: try_out::request(typed),
-        at: None,
-    };
-    match web.app.try_out(&asked) {
+fn tried(web: &Web, provider: &Provider, typed: &Typed) -> (Faults, Option<Tried>) {
+    match web.app.try_out(&asked(provider, typed)) {
         Ok(verdict) => (Faults::default(), Some(Tried::new(&verdict))),
         Err(problem) => (fields::faults(&problem), None),
+    }
+}
+
+/// What is tried out.
+pub(super) fn asked(provider: &Provider, typed: &Typed) -> TryOut {
+    TryOut {
+        provider: provider.slug.clone(),
+        options: typed.options(provider, false),
+        secret: typed.secret(),
+        request: try_out::request(typed),
+        at: try_out::came_at(typed).ok().flatten(),
     }
 }
 

@@ -7,12 +7,13 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use restante_app::endpoints::{Endpoint, EndpointChange};
 use restante_core::catalogue::{Catalogue, Provider};
 use restante_core::id::EndpointId;
+use restante_core::problem::Code;
 use restante_store::StoreError;
 use serde_json::Value;
 
-use super::create::{About, tried};
+use super::create::{About, asked};
 use super::fields::{self, OptionField, Typed, option_fields, scopes};
-use super::sender::Sender;
+use super::sender::{self, Sender};
 use super::try_out::Tried;
 use crate::fault::Fault;
 use crate::page::{Page, answer, missing};
@@ -36,6 +37,8 @@ pub(crate) struct EditPage {
     options: Vec<OptionField>,
     scopes: Vec<Choice>,
     tried: Option<Tried>,
+    /// Where a description is tried out.
+    try_href: String,
     custom: bool,
 }
 
@@ -95,6 +98,7 @@ impl EditPage {
         options.extend(more);
         Self {
             name: endpoint.name.clone(),
+            try_href: shell.at(&format!("/endpoints/{}/edit", endpoint.id)),
             href: shell.at(&format!("/endpoints/{}", endpoint.id)),
             provider: About::new(provider),
             scopes: scopes(&typed.dedup_scope),
@@ -121,11 +125,21 @@ pub(crate) async fn submit(
     let mut faults = typed.faults();
     let mut verdict = None;
     if faults.is_empty() && typed.action == "try" {
-        (faults, verdict) = tried(&web, provider, &typed);
+        match web.app.try_out_at(&member.by, id, &asked(provider, &typed)).await {
+            Ok(found) => verdict = Some(Tried::new(&found)),
+            Err(StoreError::Problem(problem)) if problem.code == Code::Invalid => {
+                faults = fields::faults(&problem);
+            }
+            Err(failure) => return Err(failure.into()),
+        }
     } else if faults.is_empty() {
+        let mut options = typed.options(provider, true);
+        if let (Some(verify), Some(before)) = (options.get_mut("verify"), endpoint.options.get("verify")) {
+            *verify = sender::merge_patch(before, verify);
+        }
         let change = EndpointChange {
             name: Some(typed.name.trim().to_owned()),
-            options: Some(Some(typed.options(provider, true))),
+            options: Some(Some(options)),
             dedup_scope: typed.dedup_scope().ok(),
             max_body_bytes: typed.max_body_bytes().ok(),
             ..EndpointChange::default()

@@ -31,6 +31,8 @@ pub(crate) struct Typed {
     /// The request that a description is tried on.
     pub(crate) try_headers: String,
     pub(crate) try_body: String,
+    /// When it came; empty is now.
+    pub(crate) try_at: String,
     /// Which button was pressed.
     pub(crate) action: String,
     /// The typed name, to confirm.
@@ -52,6 +54,7 @@ impl Typed {
                 "consumer" => typed.consumer = value,
                 "try_headers" => typed.try_headers = value,
                 "try_body" => typed.try_body = value,
+                "try_at" => typed.try_at = value,
                 "action" => typed.action = value,
                 "retire" => typed.retire = value,
                 other => match other.strip_prefix(OPTION) {
@@ -130,6 +133,11 @@ impl Typed {
         }
         if let Err(fault) = self.sender.readable() {
             faults.add("v_json", fault);
+        }
+        if self.action == "try"
+            && let Err(fault) = super::try_out::came_at(self)
+        {
+            faults.add("try_at", fault);
         }
         faults
     }

@@ -154,6 +154,63 @@ both_engines!(a_description_is_tried_out_before_it_is_saved, |t| async {
     assert!(browser.get(made.location()).await.text.contains("--options"));
 });
 
+both_engines!(a_description_is_changed_in_its_form_and_tried_with_the_secrets_that_are_there, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("acme").await;
+    let mut browser = site.owner("acme").await;
+    let described = [
+        ("name", "Ours"),
+        ("secret", "key"),
+        ("v_header", "X-Sig"),
+        ("v_separator", ","),
+        ("v_prefix", "v1="),
+        ("v_signed", "{timestamp}.{body}"),
+        ("v_time_in", "entry"),
+        ("v_time", "t="),
+    ];
+    let made = browser.post("/t/acme/endpoints/new/custom", &described).await;
+    let edit = made.location().replace("/first", "/edit");
+    let form = browser.get(&edit).await.text;
+    assert!(
+        form.contains("value=\"t=\"") && form.contains("Another secret, for the try-out alone"),
+        "{form}"
+    );
+
+    // printf '1796000000.{"id":"evt_1"}' | openssl dgst -sha256 -hmac key
+    let signature = "X-Sig: t=1796000000,v1=09b0f69c965c4533250bf1121214536980c0f81d67e14051adb096cc8229fc40";
+    let body = "{\"id\":\"evt_1\"}";
+    let with = |more: &[(&'static str, &'static str)]| {
+        let kept = described
+            .iter()
+            .filter(|(name, _)| *name != "secret" && !more.iter().any(|(one, _)| one == name));
+        [&kept.copied().collect::<Vec<_>>(), more].concat()
+    };
+    let tried = [("try_headers", signature), ("try_body", body), ("action", "try")];
+    let late = browser.post(&edit, &with(&tried)).await;
+    assert!(late.text.contains("Refused: "), "{}", late.text);
+    let then = with(&[&tried[..], &[("try_at", "2026-11-30T00:53:20Z")]].concat());
+    let got = browser.post(&edit, &then).await;
+    assert!(got.status == 200 && got.text.contains("Authentic: one event"), "{}", got.text);
+    let wrong = with(&[&tried[..], &[("try_at", "yesterday")]].concat());
+    let got = browser.post(&edit, &wrong).await;
+    assert!(got.status == 422 && got.text.contains("href=\"#try_at\""), "{}", got.text);
+
+    // What is taken out of the form is taken out of the description.
+    let plain = [
+        ("v_separator", ""),
+        ("v_time_in", ""),
+        ("v_signed", "{body}"),
+        ("v_id_in", "header"),
+        ("v_id", "X-Id"),
+    ];
+    let saved = browser.post(&edit, &with(&plain)).await;
+    assert!(saved.location().ends_with("said=endpoint-saved"), "{}", saved.text);
+    let form = browser.get(&edit).await.text;
+    assert!(!form.contains("value=\"t=\"") && form.contains("value=\"X-Id\""), "{form}");
+    assert!(form.contains("rows=\"8\" spellcheck=\"false\"></textarea>"), "nothing is left to JSON: {form}");
+    assert_eq!(site.a.t.count("receipts").await + site.a.t.count("refusals").await, 0);
+});
+
 both_engines!(refusals_are_explained_and_their_requests_are_for_whoever_sees_payloads, |t| async {
     let site = Site::new(t);
     let tenant = site.a.tenant("acme").await;

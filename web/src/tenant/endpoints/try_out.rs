@@ -2,6 +2,7 @@
 
 use axum::body::Bytes;
 use restante_core::request::{HeaderList, Request};
+use restante_core::time::Timestamp;
 use restante_core::verify::{EventKey, Verdict};
 
 use super::fields::Typed;
@@ -11,6 +12,8 @@ use crate::parts::reasons::reason;
 
 /// Headers that are read of what was pasted.
 const HEADERS_MAX: usize = 64;
+/// A longer first word is no method.
+const METHOD_CHARS_MAX: usize = 16;
 
 /// A verdict in words.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ pub(crate) struct Tried {
 }
 
 /// The request that was pasted: `Name: value` in each line, and the body as it stands. A request line
-/// above the headers is passed over.
+/// above the headers tells the method and the query.
 pub(super) fn request(typed: &Typed) -> Request {
     let headers = typed
         .try_headers
@@ -34,12 +37,30 @@ pub(super) fn request(typed: &Typed) -> Request {
         .take(HEADERS_MAX)
         .map(|(name, value)| (name.trim().to_ascii_lowercase(), Bytes::from(value.trim().to_owned())))
         .collect();
+    let line = typed.try_headers.trim_start().lines().next().and_then(request_line);
+    let (method, query) = line.unwrap_or(("POST", None));
     Request {
-        method: "POST".to_owned(),
+        method: method.to_owned(),
+        query: query.map(str::to_owned),
         headers: HeaderList(headers),
         // A browser sends CR LF for every line break of a field; what a sender signs has LF.
         body: Bytes::from(typed.try_body.replace("\r\n", "\n")),
-        ..Request::default()
+    }
+}
+
+/// Method and query of a line such as `POST /hook?a=1 HTTP/1.1`.
+fn request_line(line: &str) -> Option<(&str, Option<&str>)> {
+    let mut parts = line.split_whitespace();
+    let (method, target) = (parts.next()?, parts.next()?);
+    let is_method = method.len() <= METHOD_CHARS_MAX && method.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_method.then(|| (method, target.split_once('?').map(|(_, query)| query)))
+}
+
+/// When the request is taken to have come; nothing typed is now.
+pub(super) fn came_at(typed: &Typed) -> Result<Option<Timestamp>, &'static str> {
+    match typed.try_at.trim() {
+        "" => Ok(None),
+        text => Timestamp::parse_rfc3339(text).map(Some).ok_or("Write it as 2026-11-30T12:00:00Z."),
     }
 }
 
@@ -98,5 +119,18 @@ mod tests {
         assert_eq!(request.headers.0.len(), 1);
         assert_eq!(request.headers.first("x-sig"), Some(&b"a:b"[..]));
         assert_eq!(&request.body[..], b"{\n}");
+        assert_eq!((request.method.as_str(), request.query), ("POST", None));
+    }
+
+    #[test]
+    fn a_request_line_tells_method_and_query_and_a_header_is_none() {
+        let of = |headers: &str| {
+            let request = request(&Typed { try_headers: headers.to_owned(), ..Typed::default() });
+            (request.method, request.query)
+        };
+        assert_eq!(of("\r\nPUT /hook?a=1&b HTTP/1.1\r\nX: y"), ("PUT".to_owned(), Some("a=1&b".to_owned())));
+        for none in ["", "X-Sig: POST /?a", "post /?a HTTP/1.1", "POST", &"P".repeat(99)] {
+            assert_eq!(of(none), ("POST".to_owned(), None), "{none}");
+        }
     }
 }
