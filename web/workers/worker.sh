@@ -1,5 +1,5 @@
 while :; do
-  CLAIMED=$(curl -sS "$HERE/v1/consumers/default/claim" -H "Authorization: Bearer $KEY" \
+  CLAIMED=$(curl -fsS "$HERE/v1/consumers/default/claim" -H "Authorization: Bearer $KEY" \
     -H 'Content-Type: application/json' -d '{"max":1,"wait_seconds":30}') || { sleep 5; continue; }
   LEASE=$(printf '%s' "$CLAIMED" | sed -n 's/.*"lease":"\([^"]*\)".*/\1/p')
   [ -n "$LEASE" ] || continue

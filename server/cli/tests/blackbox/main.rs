@@ -42,3 +42,4 @@ mod standstill;
 mod starting;
 mod stops;
 mod stories;
+mod workers;

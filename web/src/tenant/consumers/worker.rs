@@ -1,6 +1,6 @@
 //! A worker for a consumer in four languages, with the real address and name. The key is an environment
-//! variable, since no page holds one. The texts are those of `docs/guide/workers.md`, which are run by
-//! a test.
+//! variable, since no page holds one. The texts are those of `docs/guide/workers.md`. A test copies those in
+//! curl, Node.js and Python out of the page and runs them against the program.
 
 use crate::parts::link::Link;
 
