@@ -3,11 +3,13 @@
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::{Redirect, Response};
+use restante_app::figures;
 use restante_core::problem::Problem;
 use serde::Deserialize;
 
 use crate::fault::Fault;
 use crate::page::{Page, answer};
+use crate::parts::clocks::ClocksPanel;
 use crate::parts::form_body::Form;
 use crate::parts::shell::{Area, Notice, Shell};
 use crate::session::Person;
@@ -19,6 +21,7 @@ struct StartPage {
     shell: Shell,
     sign_up_open: bool,
     version: &'static str,
+    clocks: ClocksPanel,
 }
 
 impl Page for StartPage {}
@@ -43,7 +46,8 @@ pub(crate) async fn show(
         _ => None,
     });
     let sign_up_open = web.app.sign_up_is_open().await?;
-    Ok(answer(&StartPage { shell, sign_up_open, version: env!("CARGO_PKG_VERSION") }))
+    let clocks = ClocksPanel::new(&figures::clocks(&web.app).await?);
+    Ok(answer(&StartPage { shell, sign_up_open, version: env!("CARGO_PKG_VERSION"), clocks }))
 }
 
 #[derive(Deserialize)]

@@ -8,6 +8,7 @@ pub(crate) mod amount;
 pub(crate) mod audit;
 pub(crate) mod badge;
 pub(crate) mod chart;
+pub(crate) mod clocks;
 pub(crate) mod form;
 pub(crate) mod form_body;
 pub(crate) mod icon;

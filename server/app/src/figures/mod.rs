@@ -2,41 +2,16 @@
 //! words of ours: never a tenant, an endpoint, or anything that a sender chose. Without a recorder
 //! (in tests, in commands that end) all of it does nothing.
 
+mod clocks;
 mod watch;
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use restante_store::stats::Waiting;
 
+pub use clocks::{Clocks, SignedAge, clocks};
 pub use watch::watch;
-
-/// Deliveries of which the median age is taken.
-const SIGNED_AGES_KEPT: usize = 101;
-
-/// The ages of the last signed times. As global as the recorder is.
-static SIGNED_AGES: Mutex<Ages> = Mutex::new(Ages(VecDeque::new()));
-
-/// The last few ages of signed times, in milliseconds.
-struct Ages(VecDeque<i64>);
-
-impl Ages {
-    fn push(&mut self, age_ms: i64) {
-        if self.0.len() >= SIGNED_AGES_KEPT {
-            self.0.pop_front();
-        }
-        self.0.push_back(age_ms);
-    }
-
-    /// The one in the middle, which a few senders with wrong clocks can't move.
-    fn median(&self) -> Option<i64> {
-        let mut ages: Vec<i64> = self.0.iter().copied().collect();
-        ages.sort_unstable();
-        ages.get(ages.len() / 2).copied()
-    }
-}
 
 /// How a delivery can end, in the words of the log.
 const OUTCOMES: [&str; 5] = ["accepted", "duplicate", "rejected", "failed", "handshake"];
@@ -69,12 +44,7 @@ pub fn delivery(outcome: &'static str, took: Duration) {
 /// `provider` is a name of the catalogue.
 pub fn signed_age(provider: &'static str, age_ms: i64) {
     histogram!("restante_signed_age_seconds", "provider" => provider).record(age_ms as f64 / 1_000.0);
-    SIGNED_AGES.lock().unwrap_or_else(PoisonError::into_inner).push(age_ms);
-}
-
-/// The median age of the last signed times, in milliseconds; `None` before the first.
-fn median_signed_age() -> Option<i64> {
-    SIGNED_AGES.lock().unwrap_or_else(PoisonError::into_inner).median()
+    clocks::note(provider, age_ms);
 }
 
 /// Events became receipts; some of their deliveries were new, some had come before.
@@ -184,24 +154,4 @@ pub fn describe() {
     queue_depth(0);
     oldest_pending(0);
     waiting(&Waiting::default());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_that_of_the_last_ages_and_a_wrong_clock_does_not_move_it() {
-        let mut ages = Ages(VecDeque::new());
-        assert_eq!(ages.median(), None);
-        for age_ms in 0..1_000 {
-            ages.push(age_ms);
-        }
-        assert_eq!(ages.0.len(), SIGNED_AGES_KEPT);
-        assert_eq!(ages.median(), Some(949));
-        for _ in 0..10 {
-            ages.push(i64::MAX);
-        }
-        assert_eq!(ages.median(), Some(959));
-    }
 }

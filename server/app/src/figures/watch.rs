@@ -7,7 +7,8 @@ use restante_core::time::Timestamp;
 use restante_store::StoreError;
 use restante_store::stats::{self, Waiting};
 
-use super::{Against, clock_offset, median_signed_age, oldest_pending, queue_depth, waiting};
+use super::clocks::median_signed_age;
+use super::{Against, clock_offset, oldest_pending, queue_depth, waiting};
 use crate::App;
 
 /// Between two looks. An alarm on the oldest pending event is set to minutes.

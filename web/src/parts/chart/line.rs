@@ -22,8 +22,9 @@ pub(crate) struct Line {
     rows: Vec<(String, String)>,
     /// The pieces of the line; where there was nothing it breaks off.
     path: String,
-    /// Single values, which make no line.
-    dots: Vec<(f64, f64)>,
+    /// Single values, which make no line, as pieces of no length: their round ends are points of one size,
+    /// however the drawing is stretched.
+    points: String,
     /// Top and height of the usual band.
     band: Option<(f64, f64)>,
     top: String,
@@ -46,17 +47,18 @@ impl Line {
         let height = |share: f64| HEIGHT - share.clamp(0.0, top) / top * HEIGHT;
         let step = WIDTH / slots.len().saturating_sub(1).max(1) as f64;
         let mut path = String::new();
-        let mut dots = Vec::new();
+        let mut points = String::new();
         for (place, (_, share)) in slots.iter().enumerate() {
             let Some(share) = share else { continue };
             let (x, y) = (place as f64 * step, height(*share));
             let at =
                 |place: Option<usize>| place.and_then(|place| slots.get(place)).and_then(|(_, share)| *share);
             let before = at(place.checked_sub(1));
-            path.push_str(&format!("{}{x:.1} {y:.1}", if before.is_some() { 'L' } else { 'M' }));
             if before.is_none() && at(Some(place + 1)).is_none() {
-                dots.push((x, y));
+                points.push_str(&format!("M{x:.1} {y:.1}h0"));
+                continue;
             }
+            path.push_str(&format!("{}{x:.1} {y:.1}", if before.is_some() { 'L' } else { 'M' }));
         }
         let band = usual.map(|(low, high)| {
             let (y, bottom) = (height(high), height(low));
@@ -79,7 +81,7 @@ impl Line {
             .collect();
         let every = slots.len().div_ceil(LABELS_MAX).max(1);
         let labels = slots.iter().step_by(every).map(|(label, _)| label.clone()).collect();
-        Self { summary, what, unit, rows, path, dots, band, top: percent(top), labels }
+        Self { summary, what, unit, rows, path, points, band, top: percent(top), labels }
     }
 }
 
@@ -103,8 +105,8 @@ mod tests {
         let slots =
             vec![slot(0, Some(0.1)), slot(1, Some(0.2)), slot(2, None), slot(3, Some(0.05)), slot(4, None)];
         let line = Line::new("Repeats", "Hour", slots, Some((0.05, 0.1)));
-        assert_eq!(line.path, "M0.0 60.0L250.0 0.0M750.0 90.0");
-        assert_eq!(line.dots, [(750.0, 90.0)]);
+        assert_eq!(line.path, "M0.0 60.0L250.0 0.0");
+        assert_eq!(line.points, "M750.0 90.0h0");
         assert_eq!(line.band, Some((60.0, 30.0)));
         let text = line.render().unwrap();
         assert!(text.contains("Repeats: at most 20.0 %, at last 5.0 %, usually 5.0 % to 10.0 %."), "{text}");
