@@ -49,4 +49,6 @@ pub fn router(app: App, description: &Value) -> Router {
 }
 
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;

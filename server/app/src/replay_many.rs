@@ -8,7 +8,7 @@ use restante_core::problem::Problem;
 use restante_store::StoreError;
 
 use crate::replay::Settle;
-use crate::{App, By};
+use crate::{App, By, Repeat};
 
 /// What became of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +22,8 @@ pub struct ReplayedMany {
 }
 
 impl App {
-    /// Replays some events, at most 250, to one consumer or to each that wants them.
+    /// Replays some events, at most 250, to one consumer or to each that wants them. The same request again,
+    /// by the same `once`, replays nothing more and is answered as the first was.
     ///
     /// # Errors
     /// Too many at once, a consumer that is not there, a reason that is too long; or what the database
@@ -33,6 +34,7 @@ impl App {
         ids: &[ReceiptId],
         consumer: Option<String>,
         reason: Option<String>,
+        once: Option<&str>,
     ) -> Result<ReplayedMany, StoreError> {
         if ids.len() > PAGE_SIZE_MAX as usize {
             let detail =
@@ -44,7 +46,8 @@ impl App {
         }
         let mut done = ReplayedMany::default();
         for id in ids {
-            match self.replay_event(by, *id, consumer.clone(), reason.clone(), None).await {
+            let repeat = once.map(|once| Repeat::new(format!("{once} {id}"), "POST", "replay of some", b""));
+            match self.replay_event(by, *id, consumer.clone(), reason.clone(), repeat).await {
                 Ok(made) => {
                     done.events += usize::from(made.value > 0);
                     done.handoffs += made.value;
@@ -124,11 +127,11 @@ mod tests {
         let (settled, refused) = settle(Settlement::Processed).await;
         assert_eq!((settled, refused.len(), refused[0].0), (2, 1, ids[1]));
         assert_eq!(settle(Settlement::Failed).await.0, 0, "they wait for nobody any more");
-        let made = a.app.replay_events(&tenant.by, &ids, None, note.clone()).await.unwrap();
+        let made = a.app.replay_events(&tenant.by, &ids, None, note.clone(), None).await.unwrap();
         assert_eq!((made.events, made.handoffs, made.refused.len()), (2, 2, 1));
         let many = vec![ids[0]; PAGE_SIZE_MAX as usize + 1];
-        assert!(a.app.replay_events(&tenant.by, &many, None, None).await.is_err());
+        assert!(a.app.replay_events(&tenant.by, &many, None, None, None).await.is_err());
         let nobody = Some("nobody".to_owned());
-        assert!(a.app.replay_events(&tenant.by, &ids, nobody, None).await.is_err());
+        assert!(a.app.replay_events(&tenant.by, &ids, nobody, None, None).await.is_err());
     });
 }

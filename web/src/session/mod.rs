@@ -13,6 +13,8 @@ mod person;
 mod public_address;
 mod store;
 #[cfg(test)]
+mod strangers;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod walk;

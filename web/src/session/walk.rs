@@ -185,6 +185,27 @@ both_engines!(no_form_goes_through_without_its_token, |t| async {
     }
 });
 
+both_engines!(a_look_at_the_address_of_a_form_changes_nothing, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("acme").await;
+    let owner = site.a.app.person_of("owner@acme.test").await.unwrap().unwrap();
+    let mut browser = site.signed_in(owner).await;
+    let before = site.a.t.count("audit_log").await;
+    let mut looked = 0;
+    for route in PAGE_ROUTES.iter().filter(|route| route.method == "POST") {
+        if PAGE_ROUTES.iter().any(|other| other.method == "GET" && other.path == route.path) {
+            continue;
+        }
+        let got = browser.get(&filled(route.path)).await;
+        assert_eq!(got.status, 405, "{}", route.path);
+        assert_eq!(got.headers["allow"], "POST", "{}", route.path);
+        looked += 1;
+    }
+    assert!(looked > 20, "{looked}");
+    assert_eq!(site.a.t.count("audit_log").await, before);
+    assert!(browser.get("/account").await.text.contains("owner@acme.test"), "nor did it sign anybody out");
+});
+
 /// A route that only the router has answers nobody; this finds it before somebody wonders why.
 #[test]
 fn every_route_of_the_router_is_in_the_table() {

@@ -75,6 +75,36 @@ both_engines!(a_person_finds_opens_and_replays_events, |t| async {
     assert!(wrong.text.contains("There is no such consumer"), "{}", wrong.text);
 });
 
+both_engines!(a_form_that_is_sent_twice_replays_once, |t| async {
+    let site = Site::new(t);
+    let (_, ids) = with_events(&site, "acme", 2).await;
+    let mut browser = site.owner("acme").await;
+    let once = |page: &str| {
+        let (_, rest) = page.split_once("name=\"once\" value=\"").unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let (first, second) = (ids[0].to_string(), ids[1].to_string());
+    let asked = format!("/t/acme/replays/new?event={first}&event={second}");
+    let number = once(&browser.get(&asked).await.text);
+    let picked = [("once", &*number), ("event", &*first), ("event", &*second), ("reason", "twice")];
+    let mut other = browser.clone();
+    let (one, two) =
+        tokio::join!(browser.post("/t/acme/replays", &picked), other.post("/t/acme/replays", &picked));
+    assert_eq!((one.location(), two.location()), ("/t/acme/events?said=replayed&n=2", one.location()));
+    assert_eq!((site.a.t.count("replays").await, lines(&site, "event.replay").await), (2, 2));
+    // Another reason is another replay, and so is the same from a page of its own.
+    let reason = [("once", &*number), ("event", &*first), ("reason", "again")];
+    browser.post("/t/acme/replays", &reason).await;
+    assert_eq!(site.a.t.count("replays").await, 3);
+
+    let number = once(&browser.get("/t/acme/replays/new?all=1").await.text);
+    let all = [("once", &*number), ("all", "1")];
+    let (one, two) =
+        (browser.post("/t/acme/replays", &all).await, browser.post("/t/acme/replays", &all).await);
+    assert_eq!(one.location(), two.location());
+    assert_eq!(site.a.t.count("replay_jobs").await, 1);
+});
+
 both_engines!(what_waits_for_a_person_is_settled_and_what_has_no_id_is_repaired, |t| async {
     let site = Site::new(t);
     let (tenant, ids) = with_events(&site, "acme", 2).await;

@@ -1,8 +1,11 @@
-//! The replay itself, after the confirmation.
+//! The replay itself, after the confirmation. A form that is sent twice, by a double click or from the page
+//! before, replays once: it carries a number of its own, and its answer is kept for a day.
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use restante_app::Repeat;
+use restante_app::replay_jobs::{NewReplays, ReplayOf};
 use restante_store::StoreError;
 
 use super::new::{Wanted, page};
@@ -20,11 +23,24 @@ pub(crate) async fn submit(
 ) -> Result<Response, Fault> {
     let wanted = Wanted::read(std::str::from_utf8(&body).unwrap_or_default());
     let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    // With what was typed: the same page with another reason is another request.
+    let once =
+        (!wanted.once.is_empty()).then(|| format!("{} {}", wanted.once, String::from_utf8_lossy(&body)));
+    let (to, reason) = (text(&wanted.to), text(&wanted.reason));
     if wanted.all {
-        return all(&web, &member, &slug, &wanted, text(&wanted.to), text(&wanted.reason)).await;
+        let repeat = once.map(|once| Repeat::new(once, "POST", "replay of all that match", b""));
+        return all(
+            &web,
+            &member,
+            &slug,
+            &wanted,
+            NewReplays { of: matching(&wanted), consumer: to, reason },
+            repeat,
+        )
+        .await;
     }
     let ids = &wanted.picked;
-    let made = web.app.replay_events(&member.by, ids, text(&wanted.to), text(&wanted.reason)).await;
+    let made = web.app.replay_events(&member.by, ids, to, reason, once.as_deref()).await;
     let made = match made {
         Ok(made) => made,
         Err(StoreError::Problem(problem)) => {
@@ -47,24 +63,28 @@ pub(crate) async fn submit(
     Ok(Redirect::to(&to.to_string()).into_response())
 }
 
+fn matching(wanted: &Wanted) -> ReplayOf {
+    ReplayOf::Matching(wanted.filters.read().0)
+}
+
 /// Asks for a replay of all that match, which is worked off while the person watches or goes on.
 async fn all(
     web: &Web,
     member: &Member,
     slug: &str,
     wanted: &Wanted,
-    to: Option<String>,
-    reason: Option<String>,
+    asked: NewReplays,
+    repeat: Option<Repeat>,
 ) -> Result<Response, Fault> {
-    let (filter, faults) = wanted.filters.read();
+    let (_, faults) = wanted.filters.read();
     if !faults.is_empty() {
         return page(web, member, wanted, faults).await;
     }
-    match web.app.create_replay_job(&member.by, filter, to, reason).await {
-        Ok(id) => Ok(Redirect::to(&format!("/t/{slug}/replays/{id}")).into_response()),
+    match web.app.create_replay_job(&member.by, asked, repeat).await {
+        Ok(made) => Ok(Redirect::to(&format!("/t/{slug}/replays/{}", made.value.id)).into_response()),
         Err(StoreError::Problem(problem)) => {
             let faults = Faults::of(&problem, |pointer| match pointer {
-                "/consumer" => Some("to".to_owned()),
+                "/consumer" | "consumer" => Some("to".to_owned()),
                 pointer => first_step(pointer),
             });
             page(web, member, wanted, faults).await

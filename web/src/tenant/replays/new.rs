@@ -62,6 +62,8 @@ pub(crate) struct Wanted {
     /// To this consumer; empty: to each that wants them.
     pub(crate) to: String,
     pub(crate) reason: String,
+    /// What makes the form that is sent twice known as one.
+    pub(crate) once: String,
 }
 
 impl Wanted {
@@ -78,6 +80,7 @@ impl Wanted {
                 "all" => wanted.all = true,
                 "to" => wanted.to = value,
                 "reason" => wanted.reason = value,
+                "once" => wanted.once = value,
                 "type" => filters.event_type = value,
                 "event_id" => filters.event_id = value,
                 "endpoint" => filters.endpoint = value,
@@ -97,10 +100,12 @@ impl Wanted {
     }
 
     fn hidden(&self) -> Vec<(String, String)> {
+        let mut fields = vec![("once".to_owned(), self.once.clone())];
         if !self.all {
-            return self.picked.iter().map(|id| ("event".to_owned(), id.to_string())).collect();
+            fields.extend(self.picked.iter().map(|id| ("event".to_owned(), id.to_string())));
+            return fields;
         }
-        let mut fields = self.filters.link(String::new()).fields().to_vec();
+        fields.extend(self.filters.link(String::new()).fields().iter().cloned());
         fields.push(("all".to_owned(), "1".to_owned()));
         fields
     }
@@ -111,7 +116,8 @@ pub(crate) async fn show(
     member: Member,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Fault> {
-    let wanted = Wanted::read(query.as_deref().unwrap_or_default());
+    let mut wanted = Wanted::read(query.as_deref().unwrap_or_default());
+    wanted.once = hex::encode(web.app.random.bytes::<16>());
     page(&web, &member, &wanted, Faults::default()).await
 }
 

@@ -13,6 +13,29 @@ both_engines!(the_address_in_any_case_and_its_password_sign_in, |t| async {
     assert_eq!(a.t.count("users WHERE signed_in_at IS NOT NULL").await, 1);
 });
 
+both_engines!(a_password_counts_as_it_was_typed, |t| async {
+    let a = TestApp::new(t);
+    let some: Vec<char> = "🐎🔋📎🐙🎈🚲🧊🍋🌵".chars().collect();
+    // 128 of them, in no order that repeats.
+    let emoji: String = (0..128).map(|n| some[(n * n * 7 + n / 3) % some.len()]).collect();
+    for (slug, password) in
+        [("spaces", "  horse battery staple  "), ("nul", "horse\0battery staple"), ("emoji", &emoji)]
+    {
+        let email = format!("owner@{slug}.test");
+        a.app.bootstrap(slug, &email, Secret::new(password.to_owned())).await.unwrap();
+        let shorter: String = password.chars().skip(1).collect();
+        for other in [password.trim(), &password.replace('\0', ""), &shorter, &format!("{password} ")] {
+            if other != password {
+                assert_eq!(sign_in(&a, &email, other).await, Err(Code::Unauthorized), "{slug}: {other:?}");
+            }
+        }
+        assert!(sign_in(&a, &email, password).await.is_ok(), "{slug}");
+    }
+    // What is longer than any password is not even hashed.
+    let long = format!("  horse battery staple  {}", "x".repeat(1 << 20));
+    assert_eq!(sign_in(&a, "owner@spaces.test", &long).await, Err(Code::Unauthorized));
+});
+
 both_engines!(an_unknown_address_a_wrong_password_and_a_disabled_account_are_answered_alike, |t| async {
     let a = TestApp::new(t);
     a.tenant("acme").await;
