@@ -29,6 +29,10 @@ const settleFirst = async (page) => {
   await Promise.all([page.waitForURL(/settle/), page.click("text=Settle…")]);
 };
 
+const verifyAgain = async (page) => {
+  await Promise.all([page.waitForNavigation(), page.click("form.verify button")]);
+};
+
 const opened = (selector) => (page) => page.click(selector);
 
 /** `ids` are those of the demo, `stress` those of the hostile tenant. */
@@ -66,6 +70,7 @@ export function pages(ids, stress) {
     owner("failures-settle", "/failures", settleFirst),
     owner("refusals", "/refusals"),
     { name: "refusal", path: ids.refusal, who: "owner" },
+    { name: "refusal-again", path: ids.refusal, who: "owner", prepare: verifyAgain },
     owner("endpoints", "/endpoints"),
     owner("endpoint", `/endpoints/${ids.Payments}?window=7d`),
     owner("endpoint-silent", `/endpoints/${ids.Warehouse}?window=7d`),

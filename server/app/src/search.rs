@@ -1,10 +1,9 @@
 //! One box for any id: an event's own or its receipt's, an endpoint's, a consumer's name, a request's.
 
-use restante_core::id::{EndpointId, ReceiptId, uuid_v7_floor};
+use restante_core::id::{EndpointId, ReceiptId, RefusalId, uuid_v7_floor};
 use restante_core::problem::Code;
 use restante_store::StoreError;
 use restante_store::{events, refusals};
-use uuid::Uuid;
 
 use crate::consumers::is_name;
 use crate::events::EventFilter;
@@ -32,7 +31,7 @@ pub enum Found {
     /// A consumer, by its name.
     Consumer(String),
     /// A refused request that is kept.
-    Refusal(EndpointId, Uuid),
+    Refusal(EndpointId, RefusalId),
     /// Nothing of this tenant.
     Nothing,
 }
@@ -75,6 +74,9 @@ impl App {
             })
             .await?;
         if let Some(one) = refused.first() {
+            if let Some(receipt) = one.entered.and_then(|entered| entered.receipt) {
+                return Ok(Found::Event(receipt));
+            }
             return Ok(Found::Refusal(one.endpoint, one.id));
         }
         let brought = self.brought_by(by, query).await?;

@@ -9,12 +9,13 @@ use restante_core::id::{EndpointId, PayloadId, ReceiptId};
 use restante_core::request::{HeaderList, Request};
 use restante_core::seal::KeyRing;
 use restante_core::secret::Secret;
+use restante_core::verify::{Endpoint, Reply, SignRequest, sign};
 use restante_store::testing::TestStore;
 use restante_store::{Delivery, NewReceipt, SealedPayload, consumers, handoffs};
 
 use crate::endpoints::NewEndpoint;
 use crate::random::SystemRandom;
-use crate::receive::Incoming;
+use crate::receive::{Incoming, Target};
 use crate::settings::Settings;
 use crate::{App, By, Setup};
 
@@ -73,9 +74,6 @@ impl TestApp {
 
     /// Has an endpoint refuse a request with such a body, and keeps it.
     pub async fn refuse(&self, by: &By, endpoint: EndpointId, body: &'static [u8]) {
-        let url = self.app.endpoint(by, endpoint).await.expect("the endpoint").url;
-        let token = url.rsplit('/').next().unwrap_or_default();
-        let target = self.app.find_endpoint(token).await.expect("a look-up").expect("a target");
         let header = ("stripe-signature".to_owned(), bytes::Bytes::from_static(b"t=1,v1=00"));
         let request = Request {
             method: "POST".to_owned(),
@@ -83,16 +81,37 @@ impl TestApp {
             body: bytes::Bytes::from_static(body),
             ..Request::default()
         };
+        self.receive(by, endpoint, request, "req_refused").await;
+        self.app.flush_refusals().await;
+    }
+
+    /// Has an endpoint receive a request.
+    pub async fn receive(&self, by: &By, endpoint: EndpointId, request: Request, request_id: &str) -> Reply {
+        let target = self.target(by, endpoint).await;
         let incoming = Incoming {
             request,
             received_at: self.app.clock.now(),
-            request_id: "req_refused".to_owned(),
+            request_id: request_id.to_owned(),
             trace_id: None,
             peer: None,
             held: None,
         };
-        self.app.receive(&target, incoming).await;
-        self.app.flush_refusals().await;
+        self.app.receive(&target, incoming).await
+    }
+
+    /// A request that is signed now, as the endpoint expects it but with that secret.
+    pub async fn signed(&self, by: &By, endpoint: EndpointId, secret: &str, body: Option<&[u8]>) -> Request {
+        let target = self.target(by, endpoint).await;
+        let known = target.for_verification();
+        let keys = [known.scheme.key(secret).expect("a key")];
+        let asked = SignRequest { body, sample: None, id: None, event_type: None, at: self.app.clock.now() };
+        sign(&Endpoint { keys: &keys, ..known }, &asked).expect("a signed request").into_request()
+    }
+
+    async fn target(&self, by: &By, endpoint: EndpointId) -> Arc<Target> {
+        let url = self.app.endpoint(by, endpoint).await.expect("the endpoint").url;
+        let token = url.rsplit('/').next().unwrap_or_default();
+        self.app.find_endpoint(token).await.expect("a look-up").expect("a target")
     }
 
     /// Fails all that waits at a consumer, with the same error.

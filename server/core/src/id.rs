@@ -139,6 +139,8 @@ ids! {
     PayloadId = "pay_";
     /// One attempt of a sender, as logged on the receipt it belongs to.
     DeliveryId = "dlv_";
+    /// A refused request that is kept for the person who asks why.
+    RefusalId = "rfs_";
     /// An invitation into a tenant. It opens nothing.
     InviteId = "inv_";
     /// A one-time link, as logs name it. It opens nothing.

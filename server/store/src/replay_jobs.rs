@@ -8,15 +8,12 @@ use uuid::Uuid;
 use crate::engine::sql::statements;
 use crate::engine::{Conn, Row, StoreError, values};
 
-/// Jobs that a list gives, the newest ones.
-const LISTED_MAX: u32 = 50;
-
 /// A job to be made.
 #[derive(Debug, Clone)]
 pub struct NewReplayJob {
     /// Its id.
     pub id: ReplayJobId,
-    /// The filters of a list of events, as JSON.
+    /// Which events, as JSON.
     pub filter: String,
     /// To whom; `None` for each that wants it.
     pub consumer: Option<ConsumerId>,
@@ -26,6 +23,10 @@ pub struct NewReplayJob {
     pub reason: Option<String>,
     /// When. What comes later is not part of it.
     pub created_at: Timestamp,
+    /// Events that were counted when it was asked for.
+    pub matched: u64,
+    /// Whether those are all.
+    pub matched_all: bool,
 }
 
 /// A job as it is stored.
@@ -33,7 +34,7 @@ pub struct NewReplayJob {
 pub struct ReplayJobRow {
     /// Its id.
     pub id: ReplayJobId,
-    /// The filters of a list of events, as JSON.
+    /// Which events, as JSON.
     pub filter: String,
     /// To whom; `None` for each that wants it.
     pub consumer: Option<ConsumerId>,
@@ -45,7 +46,7 @@ pub struct ReplayJobRow {
     pub reason: Option<String>,
     /// When.
     pub created_at: Timestamp,
-    /// The last receipt that was looked at, from the newest on.
+    /// The last receipt that was looked at.
     pub position: Option<Uuid>,
     /// Events of which a handoff was made pending.
     pub events: u64,
@@ -53,6 +54,10 @@ pub struct ReplayJobRow {
     pub handoffs: u64,
     /// Events that could not be replayed.
     pub refused: u64,
+    /// Events that were counted when it was asked for; `None` for a job of an older version.
+    pub matched: Option<u64>,
+    /// Whether those are all.
+    pub matched_all: bool,
     /// When it ended.
     pub finished_at: Option<Timestamp>,
     /// `done`, `cancelled`, or why it could not go on.
@@ -75,22 +80,22 @@ pub struct ReplayJobStep {
 statements! {
     /// Makes a job.
     REPLAY_JOB_INSERT = both
-        "INSERT INTO replay_jobs (tenant_id, id, filter, consumer_id, actor, reason, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        "INSERT INTO replay_jobs (tenant_id, id, filter, consumer_id, actor, reason, created_at, matched, matched_all)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
     /// A job.
     REPLAY_JOB = both
         "SELECT j.id, j.filter, j.consumer_id, c.name, j.actor, j.reason, j.created_at, j.position, j.events, j.handoffs,
-            j.refused, j.finished_at, j.outcome FROM replay_jobs AS j
+            j.refused, j.matched, j.matched_all, j.finished_at, j.outcome FROM replay_jobs AS j
             LEFT JOIN consumers AS c ON c.tenant_id = j.tenant_id AND c.id = j.consumer_id
             WHERE j.tenant_id = $1 AND j.id = $2";
 
-    /// The newest jobs of a tenant.
-    REPLAY_JOBS_NEWEST = both
+    /// Jobs of a tenant, the newest first.
+    REPLAY_JOBS_LIST = both
         "SELECT j.id, j.filter, j.consumer_id, c.name, j.actor, j.reason, j.created_at, j.position, j.events, j.handoffs,
-            j.refused, j.finished_at, j.outcome FROM replay_jobs AS j
+            j.refused, j.matched, j.matched_all, j.finished_at, j.outcome FROM replay_jobs AS j
             LEFT JOIN consumers AS c ON c.tenant_id = j.tenant_id AND c.id = j.consumer_id
-            WHERE j.tenant_id = $1 ORDER BY j.id DESC LIMIT $2";
+            WHERE j.tenant_id = $1 AND j.id < $2 ORDER BY j.id DESC LIMIT $3";
 
     // Differs in the lock, by which a second node passes over it.
     /// A job that is under way, locked.
@@ -126,6 +131,8 @@ fn read(row: &Row) -> Result<ReplayJobRow, StoreError> {
         events: row.count("events")?,
         handoffs: row.count("handoffs")?,
         refused: row.count("refused")?,
+        matched: row.int_or_null("matched")?.map(|count| count.try_into().unwrap_or_default()),
+        matched_all: row.bool("matched_all")?,
         finished_at: row.time_or_null("finished_at")?,
         outcome: row.text_or_null("outcome")?,
     })
@@ -136,8 +143,9 @@ fn read(row: &Row) -> Result<ReplayJobRow, StoreError> {
 /// # Errors
 /// What the database ran into.
 pub async fn insert(conn: &mut Conn<'_>, tenant: TenantId, new: NewReplayJob) -> Result<(), StoreError> {
-    let NewReplayJob { id, filter, consumer, actor, reason, created_at } = new;
-    let values = values![tenant, id.0, filter, consumer, actor, reason, created_at];
+    let NewReplayJob { id, filter, consumer, actor, reason, created_at, matched, matched_all } = new;
+    let matched = i64::try_from(matched).unwrap_or(i64::MAX);
+    let values = values![tenant, id.0, filter, consumer, actor, reason, created_at, matched, matched_all];
     conn.execute(&REPLAY_JOB_INSERT, values).await.map(|_| ())
 }
 
@@ -153,12 +161,18 @@ pub async fn get(
     conn.fetch_optional(&REPLAY_JOB, values![tenant, id.0]).await?.as_ref().map(read).transpose()
 }
 
-/// The newest jobs of a tenant, at most 50.
+/// Jobs of a tenant, the newest first, from the one after `after` on.
 ///
 /// # Errors
 /// What the database ran into.
-pub async fn newest(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec<ReplayJobRow>, StoreError> {
-    conn.fetch_all(&REPLAY_JOBS_NEWEST, values![tenant, LISTED_MAX]).await?.iter().map(read).collect()
+pub async fn list(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    after: Option<Uuid>,
+    limit: u32,
+) -> Result<Vec<ReplayJobRow>, StoreError> {
+    let after = after.unwrap_or(Uuid::max());
+    conn.fetch_all(&REPLAY_JOBS_LIST, values![tenant, after, limit]).await?.iter().map(read).collect()
 }
 
 /// A job that is under way, locked until the transaction ends; `None` when it is over, or another node

@@ -37,6 +37,12 @@ impl Said {
                 "Settled: {} for nobody any more.",
                 counted(self.n, "handoff waits", "handoffs wait")
             ))),
+            "verified" => {
+                done("The request is authentic after all. It entered as a delivery of that time would have.")
+            }
+            "verified-known" => {
+                Some(Notice::look("The request is authentic, and this is its event: it was here already."))
+            }
             "repaired" => done("Repaired. The event has its id and is handed off."),
             "replayed" if self.n == 0 => Some(Notice::look(
                 "Nothing was made pending: the event is in work at each consumer, or no consumer wants it.",

@@ -3,7 +3,7 @@
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use restante_core::id::{EndpointId, KeyId, ReceiptId, SecretId};
+use restante_core::id::{EndpointId, KeyId, ReceiptId, RefusalId, ReplayJobId, SecretId};
 use restante_core::problem::Problem;
 
 use crate::problem::Refused;
@@ -34,6 +34,8 @@ ids! {
     SecretId = "secret",
     KeyId = "key",
     ReceiptId = "event",
+    RefusalId = "refusal",
+    ReplayJobId = "replay",
 }
 
 /// A name, of a consumer or a provider: the handler looks whether it is there.

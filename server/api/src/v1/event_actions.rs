@@ -1,4 +1,4 @@
-//! What is done about events: replay, repair, settlement.
+//! What is done about one event: replay, repair, settlement.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -7,25 +7,18 @@ use restante_app::App;
 use restante_app::replay::Settle;
 use restante_core::handoff::{Settlement, State as HandoffState};
 use restante_core::id::ReceiptId;
-use restante_core::problem::Problem;
-use restante_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::answer::answered;
-use super::events::Filters;
 use crate::extract::{Caller, Creating, CreatingOrEmpty, Json, Path};
 use crate::problem::Result;
 use crate::state::Api;
 
 pub(super) fn routes() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(routes!(replay))
-        .routes(routes!(replay_many))
-        .routes(routes!(repair))
-        .routes(routes!(settle))
+    OpenApiRouter::new().routes(routes!(replay)).routes(routes!(repair)).routes(routes!(settle))
 }
 
 /// To whom, and why.
@@ -67,89 +60,6 @@ pub(crate) async fn replay(
 ) -> Result<Response> {
     let made = app.replay_event(&by, id, asked.consumer, asked.reason, repeat).await?;
     Ok(answered(StatusCode::ACCEPTED, HandedOffAnswer { handoffs: made.value }, made.repeated))
-}
-
-/// Which events, and to whom.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ReplaysRequest {
-    /// The filters of `GET /v1/events`.
-    #[serde(default)]
-    filter: Option<ReplayFilter>,
-    /// The consumer; null is every consumer.
-    #[serde(default)]
-    consumer: Option<String>,
-    /// True: only count. To replay many events at once comes with a later version.
-    #[serde(default = "yes")]
-    #[schema(default = true)]
-    dry_run: bool,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-/// The filters of a list of events.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct ReplayFilter {
-    provider: Option<String>,
-    endpoint: Option<String>,
-    #[serde(rename = "type")]
-    event_type: Option<String>,
-    state: Option<String>,
-    consumer: Option<String>,
-    event_id: Option<String>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    received_after: Option<Timestamp>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    received_before: Option<Timestamp>,
-}
-
-/// How many events would be replayed.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ReplayCount)]
-pub(crate) struct CountAnswer {
-    /// Events that match.
-    count: u64,
-    /// Whether these are all; a count looks at a bounded number of events.
-    complete: bool,
-}
-
-/// Counts the events that a replay of many would take.
-#[utoipa::path(
-    post,
-    path = "/v1/replays",
-    tag = "events",
-    request_body = ReplaysRequest,
-    responses((status = 200, description = "The count.", body = CountAnswer))
-)]
-pub(crate) async fn replay_many(
-    State(app): State<App>,
-    Caller(by): Caller,
-    Json(asked): Json<ReplaysRequest>,
-) -> Result<Json<CountAnswer>> {
-    if !asked.dry_run {
-        let detail =
-            "Many events can't be replayed at once yet; count them with true, and replay them one by one.";
-        return Err(Problem::field("/dry_run", detail).into());
-    }
-    if let Some(name) = &asked.consumer {
-        app.consumer(&by, name).await?;
-    }
-    let filter = asked.filter.unwrap_or_default();
-    let filter = Filters {
-        provider: filter.provider,
-        endpoint: filter.endpoint,
-        event_type: filter.event_type,
-        state: filter.state,
-        consumer: filter.consumer,
-        event_id: filter.event_id,
-        received_after: filter.received_after,
-        received_before: filter.received_before,
-    };
-    let (count, complete) = app.count_events(&by, filter.check("/filter/")?).await?;
-    Ok(Json(CountAnswer { count, complete }))
 }
 
 /// What a person read in an event that could not be read.

@@ -335,13 +335,6 @@ both_engines!(a_person_settles_or_replays_what_failed, |t| async {
     assert_eq!(pull.post(&format!("{path}/replay"), json!({"reason": "a".repeat(2_001)})).await.0, 422);
     assert_eq!(pull.post(&format!("{path}/replay"), json!({})).await, (202, json!({"handoffs": 1})));
     assert_eq!(pull.get(&path).await["handoffs"][0]["settled_at"], Value::Null);
-    let count = json!({"filter": {"type": "invoice.*"}, "consumer": "default", "dry_run": true});
-    assert_eq!(pull.post("/v1/replays", count).await, (200, json!({"count": 1, "complete": true})));
-    let run = json!({"filter": {}, "dry_run": false});
-    let (status, said) = pull.post("/v1/replays", run).await;
-    assert_eq!((status, &said["errors"][0]["pointer"]), (422, &json!("/dry_run")));
-    let bad = json!({"filter": {"state": "done"}});
-    assert_eq!(pull.post("/v1/replays", bad).await.1["errors"][0]["pointer"], "/filter/state");
 });
 
 both_engines!(figures_count_what_came_and_what_waits, |t| async {

@@ -21,6 +21,10 @@ mod providers;
 mod pull;
 #[cfg(test)]
 mod pull_tests;
+mod refusals;
+mod replays;
+#[cfg(test)]
+mod replays_tests;
 mod secrets;
 mod stats;
 mod test_event;
@@ -39,9 +43,11 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
         .merge(endpoints::routes())
         .merge(secrets::routes())
         .merge(test_event::routes())
+        .merge(refusals::routes())
         .merge(consumers::routes())
         .merge(pull::routes())
         .merge(events::routes())
         .merge(event_actions::routes())
+        .merge(replays::routes())
         .merge(stats::routes())
 }

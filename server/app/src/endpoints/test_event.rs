@@ -148,7 +148,7 @@ impl App {
     }
 
     /// The token in the endpoint's URL.
-    async fn token_of(&self, by: &By, id: EndpointId) -> Result<String, StoreError> {
+    pub(crate) async fn token_of(&self, by: &By, id: EndpointId) -> Result<String, StoreError> {
         let tenant = by.tenant();
         let row = self.store.read(move |conn| Box::pin(endpoints::get(conn, tenant, id))).await?;
         let row = row.ok_or_else(not_found)?;

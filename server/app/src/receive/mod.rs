@@ -18,7 +18,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use restante_core::id::ReceiptId;
+use restante_core::id::{ReceiptId, RefusalId};
 use restante_core::request::Request;
 use restante_core::time::Timestamp;
 use restante_core::verify::{Accepted, PublicReason, Rejection, Reply, Verdict, identify_unverified, verify};
@@ -124,18 +124,25 @@ pub(crate) enum Road {
     SignedTest { number: u128 },
     /// A test event for an endpoint that holds only a public key, so that nobody here can sign it.
     UnsignedTest { number: u128 },
+    /// A request that was refused when it came, and is verified again. The same refusal is the same event.
+    Refused { refusal: RefusalId },
 }
 
 impl Road {
     const fn origin(self) -> &'static str {
         match self {
-            Self::Sender => "delivery",
+            Self::Sender | Self::Refused { .. } => "delivery",
             Self::SignedTest { .. } | Self::UnsignedTest { .. } => "test",
         }
     }
 
     const fn is_verified(self) -> bool {
         !matches!(self, Self::UnsignedTest { .. })
+    }
+
+    /// Whether it was refused, counted and kept before, so that nothing but its entering is news.
+    const fn was_counted(self) -> bool {
+        matches!(self, Self::Refused { .. })
     }
 
     /// The key of an event whose sender gives it no id, by its place in the request. Each delivery of a
@@ -146,6 +153,7 @@ impl Road {
             Self::SignedTest { number } | Self::UnsignedTest { number } => {
                 format!("test-{number:032x}-{place}")
             }
+            Self::Refused { refusal } => format!("refusal-{refusal}-{place}"),
         }
     }
 }
@@ -256,13 +264,17 @@ impl App {
                 return Err(Again::PerhapsOutdated);
             }
             (Verdict::Reject(rejection), _) => {
-                self.refusals.reject(target, incoming, &rejection);
-                entry.rejected(&rejection);
+                if !road.was_counted() {
+                    self.refusals.reject(target, incoming, &rejection);
+                    entry.rejected(&rejection);
+                }
                 Taken { reply: answer::rejected(target, &rejection), ending: Ending::Rejected(rejection) }
             }
             (Verdict::Challenge(handshake), _) => {
-                self.refusals.count(target, "handshake", incoming.received_at);
-                entry.handshake();
+                if !road.was_counted() {
+                    self.refusals.count(target, "handshake", incoming.received_at);
+                    entry.handshake();
+                }
                 Taken { reply: handshake.reply, ending: Ending::Handshake }
             }
             (Verdict::Accept(accepted), Some(delivery)) => {
@@ -286,7 +298,9 @@ impl App {
                     Err(StoreError::Stale) if !last => return Err(Again::Changed),
                     Err(error) => {
                         figures::commit_failed();
-                        self.refusals.count(target, "failed", incoming.received_at);
+                        if !road.was_counted() {
+                            self.refusals.count(target, "failed", incoming.received_at);
+                        }
                         entry.failed(&accepted, &error);
                         failed()
                     }

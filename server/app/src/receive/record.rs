@@ -13,7 +13,7 @@ use crate::random::Random;
 use crate::request_mark::marked;
 
 /// What stands in place of a header that is itself the credential.
-const REMOVED: &[u8] = b"[removed]";
+pub(super) const REMOVED: &[u8] = b"[removed]";
 
 /// Everything that will be stored of an authentic request.
 pub(super) fn delivery(

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use restante_core::id::{EndpointId, TenantId};
-use restante_core::limits;
+use restante_core::id::{EndpointId, RefusalId, TenantId};
 use restante_core::seal::Place;
 use restante_core::time::Timestamp;
 use restante_core::verify::Rejection;
@@ -18,6 +17,7 @@ use restante_store::refusals::{RefusalCounts, RefusalSample};
 use super::record::without_credentials;
 use super::{Incoming, Target};
 use crate::App;
+use crate::refusals::kept;
 
 /// How often counts and samples are written.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -122,22 +122,15 @@ impl App {
 
     fn seal_refusal(&self, sample: &Sample) -> RefusalSample {
         let Sample { target, incoming, .. } = sample;
-        let id = restante_core::id::uuid_v7(incoming.received_at, self.random.bytes());
-        let body = &incoming.request.body;
-        let body = body.get(..limits::REFUSAL_BODY_BYTES_MAX).unwrap_or(body);
+        let id = RefusalId::new(incoming.received_at, self.random.bytes());
         let headers = without_credentials(&incoming.request.headers, target.scheme.credential_headers());
-        let keys = &target.sealing;
-        // The length of the headers, the headers, the body.
-        let headers = headers.encode();
-        let mut request = u32::try_from(headers.len()).unwrap_or(0).to_be_bytes().to_vec();
-        request.extend_from_slice(&headers);
-        request.extend_from_slice(body);
+        let request = kept::encode(&incoming.request, &headers);
         RefusalSample {
             id,
             received_at: incoming.received_at,
             reason: sample.reason,
             explanation: sample.explanation.clone(),
-            request_sealed: keys.seal(&Place::refusal_request(id), &request, self.random.bytes()),
+            request_sealed: target.sealing.seal(&Place::refusal_request(id), &request, self.random.bytes()),
             request_id: Some(incoming.request_id.clone()),
         }
     }

@@ -6,6 +6,7 @@ use restante_core::catalogue::{Catalogue, DedupScope, Key, Scheme};
 use restante_core::id::{EndpointId, SecretId, TenantId};
 use restante_core::limits;
 use restante_core::problem::{Code, Problem};
+use restante_core::request::HeaderList;
 use restante_core::seal::{Place, TenantKeyset};
 use restante_core::time::Timestamp;
 use restante_core::token::IngestToken;
@@ -15,6 +16,7 @@ use restante_store::control::receiving::{EndpointRecord, EndpointSecret};
 use serde_json::{Map, Value};
 
 use super::answer;
+use super::record::REMOVED;
 use crate::App;
 
 /// An endpoint with its compiled scheme and derived keys. It is at most a few seconds old, and what it
@@ -156,6 +158,12 @@ impl Target {
             return Some(answer::unavailable());
         }
         None
+    }
+
+    /// A header of a stored request whose value was the credential, so that nothing of it was kept.
+    pub(crate) fn removed_credential(&self, headers: &HeaderList) -> Option<&str> {
+        let names = self.scheme.credential_headers();
+        names.iter().map(String::as_str).find(|name| headers.all(name).any(|value| value == REMOVED))
     }
 
     /// What verification, and signing, need to know of it.

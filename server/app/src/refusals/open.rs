@@ -2,17 +2,16 @@
 //! payload.
 
 use bytes::Bytes;
-use restante_core::id::EndpointId;
-use restante_core::limits::REFUSAL_BODY_BYTES_MAX;
+use restante_core::id::{EndpointId, RefusalId};
 use restante_core::problem::Problem;
 use restante_core::request::HeaderList;
-use restante_core::seal::Place;
+use restante_core::seal::{Place, TenantKeyset};
 use restante_store::StoreError;
 use restante_store::control::audit;
 use restante_store::refusals::{self, RefusalRecord};
 use serde_json::json;
-use uuid::Uuid;
 
+use super::kept::{self, Kept};
 use crate::tenant_keys::unreadable;
 use crate::{App, By};
 
@@ -25,7 +24,7 @@ pub struct OpenedRefusal {
     pub headers: HeaderList,
     /// The beginning of the body.
     pub body: Bytes,
-    /// Whether the body may have been longer.
+    /// Whether the body was longer.
     pub cut: bool,
 }
 
@@ -38,7 +37,7 @@ impl App {
         &self,
         by: &By,
         endpoint: EndpointId,
-        id: Uuid,
+        id: RefusalId,
     ) -> Result<RefusalRecord, StoreError> {
         let tenant = by.tenant();
         let found = self.store.read(move |conn| Box::pin(refusals::one(conn, tenant, endpoint, id))).await?;
@@ -53,7 +52,7 @@ impl App {
         &self,
         by: &By,
         endpoint: EndpointId,
-        id: Uuid,
+        id: RefusalId,
     ) -> Result<OpenedRefusal, StoreError> {
         let (tenant, now) = (by.tenant(), self.clock.now());
         let keys = self.tenant_keys(tenant).await?;
@@ -70,17 +69,14 @@ impl App {
                 })
             })
             .await?;
-        let place = Place::refusal_request(id);
-        let request = keys.open(&place, &sealed).map_err(|error| unreadable(&place, &error))?;
-        let (headers, body) = parts(&request).ok_or_else(|| unreadable(&place, &"it is no request"))?;
-        let cut = body.len() >= REFUSAL_BODY_BYTES_MAX;
+        let Kept { headers, body, cut, .. } = opened(&keys, id, &sealed)?;
         Ok(OpenedRefusal { record, headers, body, cut })
     }
 }
 
-/// The length of the headers, the headers, the body.
-fn parts(request: &[u8]) -> Option<(HeaderList, Bytes)> {
-    let (length, rest) = request.split_first_chunk::<4>()?;
-    let (headers, body) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
-    Some((HeaderList::decode(headers)?, Bytes::copy_from_slice(body)))
+/// The request of a refusal.
+pub(super) fn opened(keys: &TenantKeyset, id: RefusalId, sealed: &[u8]) -> Result<Kept, StoreError> {
+    let place = Place::refusal_request(id);
+    let request = keys.open(&place, sealed).map_err(|error| unreadable(&place, &error))?;
+    kept::decode(&request).ok_or_else(|| unreadable(&place, &"it is no request"))
 }

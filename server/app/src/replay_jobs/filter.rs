@@ -1,14 +1,23 @@
-//! The filter of a job as JSON: what a list of events was asked for, in the words of the API.
+//! Which events a job is of, as JSON: what a list of events was asked for in the words of the API, or the ids
+//! that were picked.
 
 use restante_core::filter::TypeGlob;
 use restante_core::handoff::State;
 use restante_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::ReplayOf;
 use crate::events::EventFilter;
 
-/// A filter as it is stored.
-pub(super) fn write(filter: &EventFilter) -> String {
+/// Picked ids.
+const EVENTS: &str = "events";
+
+/// Which events, as it is stored.
+pub(super) fn write(which: &ReplayOf) -> String {
+    let filter = match which {
+        ReplayOf::Matching(filter) => filter,
+        ReplayOf::Events(ids) => return json!({ EVENTS: ids }).to_string(),
+    };
     let text = |value: Option<String>| value.map_or(Value::Null, Value::String);
     let mut map = Map::new();
     for (name, value) in [
@@ -29,8 +38,12 @@ pub(super) fn write(filter: &EventFilter) -> String {
 }
 
 /// Reads what [`write`] wrote; `None` when it is anything else.
-pub(super) fn read(text: &str) -> Option<EventFilter> {
+pub(super) fn read(text: &str) -> Option<ReplayOf> {
     let map: Map<String, Value> = serde_json::from_str(text).ok()?;
+    if let Some(ids) = map.get(EVENTS) {
+        let ids = ids.as_array()?.iter().map(|id| id.as_str()?.parse().ok());
+        return Some(ReplayOf::Events(ids.collect::<Option<_>>()?));
+    }
     let mut filter = EventFilter::default();
     for (name, value) in &map {
         let text = value.as_str()?;
@@ -46,12 +59,12 @@ pub(super) fn read(text: &str) -> Option<EventFilter> {
             _ => return None,
         }
     }
-    Some(filter)
+    Some(ReplayOf::Matching(filter))
 }
 
 #[cfg(test)]
 mod tests {
-    use restante_core::id::EndpointId;
+    use restante_core::id::{EndpointId, ReceiptId};
     use uuid::Uuid;
 
     use super::*;
@@ -68,10 +81,15 @@ mod tests {
             received_after: Some(Timestamp::from_seconds(1)),
             received_before: Some(Timestamp::from_seconds(2)),
         };
-        let text = write(&filter);
-        assert_eq!(write(&read(&text).unwrap()), text);
-        assert_eq!(write(&EventFilter::default()), "{}");
-        for wrong in ["", "[]", "{\"state\":\"lost\"}", "{\"other\":\"x\"}", "{\"type\":5}"] {
+        let picked = ReplayOf::Events(vec![ReceiptId(Uuid::from_u128(3)), ReceiptId(Uuid::from_u128(4))]);
+        for which in [ReplayOf::Matching(filter), picked] {
+            let text = write(&which);
+            assert_eq!(write(&read(&text).unwrap()), text);
+        }
+        assert_eq!(write(&ReplayOf::Matching(EventFilter::default())), "{}");
+        for wrong in
+            ["", "[]", "{\"state\":\"lost\"}", "{\"other\":\"x\"}", "{\"type\":5}", "{\"events\":[5]}"]
+        {
             assert!(read(wrong).is_none(), "{wrong}");
         }
     }

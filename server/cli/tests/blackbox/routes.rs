@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use restante_core::access::{API_ROUTES, Access};
 use serde_json::{Value, json};
 
-use crate::support::{Api, Place, Sender, Server, get};
+use crate::support::{Api, Place, Sender, Server, get, until};
 
 /// A route that asks for a key, with the scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ pub(crate) fn body(route: &Route) -> Option<Value> {
     Some(match (route.method.as_str(), path.rsplit('/').next().unwrap_or_default()) {
         ("GET" | "DELETE", _) => return None,
         ("POST", "secrets") => json!({ "secret": "whsec_of_isolation", "retire_others_in_seconds": null }),
-        ("POST", "test" | "claim" | "replay") => json!({}),
+        ("POST", "test" | "claim" | "replay" | "verify" | "cancel") => json!({}),
         ("POST", "ack" | "nack" | "extend") => json!({ "leases": ["not a lease"] }),
         ("POST", "repair") => json!({ "event_id": "evt_repaired" }),
         ("POST", "settle") => json!({ "consumer": "default", "state": "processed" }),
@@ -85,6 +85,8 @@ pub(crate) struct Things {
     pub(crate) consumer: String,
     pub(crate) event: String,
     pub(crate) key: String,
+    pub(crate) refusal: String,
+    pub(crate) replay: String,
 }
 
 impl Tenant {
@@ -99,9 +101,26 @@ impl Tenant {
         let event_id = format!("evt_of_{name}");
         let signed = sender.signed(&event_id, None);
         let event = sender.send(server.address(), &signed).await.expect("an answer").expect(200);
+        let forged = sender.signed_by("whsec_of_somebody_else", "evt_forged", None);
+        sender.send(server.address(), &forged).await.expect("an answer").expect(401);
+        let refusals = format!("/v1/endpoints/{}/refusals", sender.endpoint);
+        let refusal = until("the refusal", async || {
+            api.get(&refusals).await["data"].as_array().and_then(|kept| kept.first().cloned())
+        })
+        .await;
+        let replay = json!({ "filter": { "provider": "nobody" }, "dry_run": false });
+        let replay = api.post("/v1/replays", &replay).await;
         let id = |made: &Value| made["id"].as_str().expect("an id").to_owned();
         let endpoint = sender.endpoint.clone();
-        let things = Things { endpoint, secret: id(&secret), consumer, event: id(&event), key: id(&key) };
+        let things = Things {
+            endpoint,
+            secret: id(&secret),
+            consumer,
+            event: id(&event),
+            key: id(&key),
+            refusal: id(&refusal),
+            replay: id(&replay),
+        };
         Self { api, sender, things, event_id }
     }
 
@@ -123,6 +142,8 @@ impl Tenant {
             "/v1/consumers".to_owned(),
             format!("/v1/events/{event}"),
             "/v1/stats?window=1h".to_owned(),
+            format!("/v1/endpoints/{endpoint}/refusals"),
+            "/v1/replays".to_owned(),
         ] {
             state.push(self.api.get(&path).await);
         }
@@ -139,8 +160,8 @@ impl Tenant {
 
 impl Things {
     /// The ids and names.
-    pub(crate) fn all(&self) -> [&str; 5] {
-        [&self.endpoint, &self.secret, &self.consumer, &self.event, &self.key]
+    pub(crate) fn all(&self) -> [&str; 7] {
+        [&self.endpoint, &self.secret, &self.consumer, &self.event, &self.key, &self.refusal, &self.replay]
     }
 
     /// Ids of the same kinds that nothing has: the last character is another one.
@@ -155,6 +176,8 @@ impl Things {
             consumer: other(&self.consumer),
             event: other(&self.event),
             key: other(&self.key),
+            refusal: other(&self.refusal),
+            replay: other(&self.replay),
         }
     }
 
@@ -162,10 +185,12 @@ impl Things {
         let id = match route.path.split('/').nth(2) {
             Some("events") => &self.event,
             Some("keys") => &self.key,
+            Some("replays") => &self.replay,
             _ => &self.endpoint,
         };
         let path = route.path.replace("{id}", id);
         let path = path.replace("{name}", &self.consumer).replace("{secret}", &self.secret);
+        let path = path.replace("{refusal}", &self.refusal);
         assert!(!path.contains('{'), "say here what is named in {path}");
         path
     }

@@ -38,6 +38,8 @@ pub const API_ROUTES: &[Route] = &[
     key("POST", "/v1/endpoints/{id}/secrets", ConfigWrite),
     key("DELETE", "/v1/endpoints/{id}/secrets/{secret}", ConfigWrite),
     key("POST", "/v1/endpoints/{id}/test", ConfigWrite),
+    key("GET", "/v1/endpoints/{id}/refusals", EventsRead),
+    key("POST", "/v1/endpoints/{id}/refusals/{refusal}/verify", EventsReplay),
     // Consumers.
     key("GET", "/v1/consumers", ConfigRead),
     key("POST", "/v1/consumers", ConfigWrite),
@@ -56,7 +58,10 @@ pub const API_ROUTES: &[Route] = &[
     key("POST", "/v1/events/{id}/replay", EventsReplay),
     key("POST", "/v1/events/{id}/repair", EventsReplay),
     key("POST", "/v1/events/{id}/settle", EventsReplay),
+    key("GET", "/v1/replays", EventsRead),
     key("POST", "/v1/replays", EventsReplay),
+    key("GET", "/v1/replays/{id}", EventsRead),
+    key("POST", "/v1/replays/{id}/cancel", EventsReplay),
     // Figures.
     key("GET", "/v1/stats", EventsRead),
 ];

@@ -79,6 +79,7 @@ pub const PAGE_ROUTES: &[Route] = &[
     tenant("POST", "/t/{slug}/events/{id}/repair", EventsReplay),
     tenant("GET", "/t/{slug}/refusals", EventsRead),
     tenant("GET", "/t/{slug}/refusals/{endpoint}/{id}", PayloadsRead),
+    tenant("POST", "/t/{slug}/refusals/{endpoint}/{id}/verify", EventsReplay),
     tenant("GET", "/t/{slug}/replays/new", EventsReplay),
     tenant("POST", "/t/{slug}/replays", EventsReplay),
     tenant("GET", "/t/{slug}/replays/{id}", EventsRead),

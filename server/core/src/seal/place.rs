@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::KeyClass;
 use super::event::EventBinding;
-use crate::id::{EndpointId, PayloadId, ReceiptId, SecretId, UserId};
+use crate::id::{EndpointId, PayloadId, ReceiptId, RefusalId, SecretId, UserId};
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident = ($table:literal, $column:literal), $label:literal, $class:ident;)*) => {
@@ -93,8 +93,8 @@ impl Place {
     }
 
     /// A refused request.
-    pub const fn refusal_request(row: Uuid) -> Self {
-        Self::row_of(Column::RefusalRequest, row)
+    pub const fn refusal_request(row: RefusalId) -> Self {
+        Self::row_of(Column::RefusalRequest, row.0)
     }
 
     /// The token of an endpoint.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::field::{self, Binding, Field};
 use super::*;
-use crate::id::{PayloadId, ReceiptId, SecretId, TenantId};
+use crate::id::{PayloadId, ReceiptId, RefusalId, SecretId, TenantId};
 use crate::secret::Secret;
 
 const TENANT: TenantId = TenantId(Uuid::from_bytes([0x11; 16]));
@@ -90,7 +90,7 @@ fn a_sealed_field_opens_in_its_place_only() {
         Place::receipt_sha256(ReceiptId(ROW), event_binding(TENANT, "stripe", "", "evt_2")),
         Place::receipt_sha256(ReceiptId(ROW), EventBinding::NONE),
         Place::payload_body(PayloadId(ROW)),
-        Place::refusal_request(ROW),
+        Place::refusal_request(RefusalId(ROW)),
     ];
     for place in elsewhere {
         assert_eq!(keys.open(&place, &sealed), Err(SealError::NotAuthentic), "{place:?}");

@@ -6,8 +6,8 @@ mod read;
 mod tests;
 mod write;
 
-pub use read::{RefusalRecord, newest, one, with_request_id};
-pub use write::{RefusalCounts, RefusalSample};
+pub use read::{Entered, RefusalRecord, newest, one, with_request_id};
+pub use write::{RefusalCounts, RefusalSample, enter};
 
 /// Every statement of this folder.
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Looking at kept refusals. There are a few per endpoint, so no list of them grows without bound.
 
-use restante_core::id::{EndpointId, TenantId};
+use restante_core::id::{EndpointId, ReceiptId, RefusalId, TenantId};
 use restante_core::time::Timestamp;
-use uuid::Uuid;
 
 use crate::engine::sql::statements;
 use crate::engine::{Conn, Row, StoreError, values};
@@ -14,7 +13,7 @@ const LISTED_MAX: u32 = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusalRecord {
     /// Its id, in the order of time.
-    pub id: Uuid,
+    pub id: RefusalId,
     /// Where it came in.
     pub endpoint: EndpointId,
     /// When.
@@ -25,38 +24,55 @@ pub struct RefusalRecord {
     pub explanation: String,
     /// The id of the request.
     pub request_id: Option<String>,
+    /// When it was verified again and entered, if it was.
+    pub entered: Option<Entered>,
+}
+
+/// What became of a refused request that verified later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entered {
+    /// When it entered.
+    pub at: Timestamp,
+    /// The receipt of its event, or of the first of several; `None` of a request without any.
+    pub receipt: Option<ReceiptId>,
 }
 
 statements! {
     /// The newest refusals of a tenant.
     REFUSALS_NEWEST = both
-        "SELECT id, endpoint_id, received_at, reason, explanation, request_id FROM refusals
+        "SELECT id, endpoint_id, received_at, reason, explanation, request_id, entered_at, receipt_id
+            FROM refusals
             WHERE tenant_id = $1 ORDER BY id DESC LIMIT $2";
 
     /// The newest refusals of an endpoint.
     REFUSALS_OF_ENDPOINT = both
-        "SELECT id, endpoint_id, received_at, reason, explanation, request_id FROM refusals
+        "SELECT id, endpoint_id, received_at, reason, explanation, request_id, entered_at, receipt_id
+            FROM refusals
             WHERE tenant_id = $1 AND endpoint_id = $3 ORDER BY id DESC LIMIT $2";
 
     /// One refusal with its request.
     REFUSAL = both
-        "SELECT id, endpoint_id, received_at, reason, explanation, request_id, request_sealed FROM refusals
+        "SELECT id, endpoint_id, received_at, reason, explanation, request_id, entered_at, receipt_id, request_sealed
+            FROM refusals
             WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3";
 
     /// The refusals of a request.
     REFUSALS_WITH_REQUEST_ID = both
-        "SELECT id, endpoint_id, received_at, reason, explanation, request_id FROM refusals
+        "SELECT id, endpoint_id, received_at, reason, explanation, request_id, entered_at, receipt_id
+            FROM refusals
             WHERE tenant_id = $1 AND request_id = $2 ORDER BY id DESC LIMIT $3";
 }
 
 fn read(row: &Row) -> Result<RefusalRecord, StoreError> {
+    let receipt = row.uuid_or_null("receipt_id")?.map(ReceiptId);
     Ok(RefusalRecord {
-        id: row.uuid("id")?,
+        id: RefusalId(row.uuid("id")?),
         endpoint: EndpointId(row.uuid("endpoint_id")?),
         received_at: row.time("received_at")?,
         reason: row.text("reason")?,
         explanation: row.text("explanation")?,
         request_id: row.text_or_null("request_id")?,
+        entered: row.time_or_null("entered_at")?.map(|at| Entered { at, receipt }),
     })
 }
 
@@ -86,7 +102,7 @@ pub async fn one(
     conn: &mut Conn<'_>,
     tenant: TenantId,
     endpoint: EndpointId,
-    id: Uuid,
+    id: RefusalId,
 ) -> Result<Option<(RefusalRecord, Vec<u8>)>, StoreError> {
     let row = conn.fetch_optional(&REFUSAL, values![tenant, endpoint, id]).await?;
     row.map(|row| Ok((read(&row)?, row.blob("request_sealed")?))).transpose()

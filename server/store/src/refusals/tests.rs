@@ -1,4 +1,4 @@
-use restante_core::id::{EndpointId, TenantId, uuid_v7};
+use restante_core::id::{EndpointId, ReceiptId, RefusalId, TenantId};
 use restante_core::time::Clock as _;
 
 use super::*;
@@ -6,8 +6,8 @@ use crate::both_engines;
 use crate::handoffs::tests::{ENDPOINT, OTHER_ENDPOINT, OTHER_TENANT, TENANT, make_tenant, random};
 use crate::testing::TestStore;
 
-async fn refuse(t: &TestStore, tenant: TenantId, endpoint: EndpointId, request: &str) -> uuid::Uuid {
-    let id = uuid_v7(t.clock.now(), random());
+async fn refuse(t: &TestStore, tenant: TenantId, endpoint: EndpointId, request: &str) -> RefusalId {
+    let id = RefusalId::new(t.clock.now(), random());
     let sample = RefusalSample {
         id,
         received_at: t.clock.now(),
@@ -48,4 +48,12 @@ both_engines!(kept_refusals_are_listed_newest_first_within_their_tenant, |t| asy
             .len()
     };
     assert_eq!((by_request(TENANT).await, by_request(OTHER_TENANT).await), (1, 0));
+
+    // What it became is written once, and within its tenant.
+    let entered = |n: u128| Entered { at: t.clock.now(), receipt: Some(ReceiptId(uuid::Uuid::from_u128(n))) };
+    for (tenant, entered) in [(OTHER_TENANT, entered(1)), (TENANT, entered(2)), (TENANT, entered(3))] {
+        let write = t.store.write(move |conn| Box::pin(enter(conn, tenant, OTHER_ENDPOINT, second, entered)));
+        write.await.unwrap();
+    }
+    assert_eq!(get(TENANT, OTHER_ENDPOINT).await.unwrap().0.entered, Some(entered(2)));
 });

@@ -1,13 +1,13 @@
 //! Writing refusals: counters, and the newest few per endpoint as sealed samples.
 
-use restante_core::id::{EndpointId, TenantId};
+use restante_core::id::{EndpointId, RefusalId, TenantId};
 use restante_core::limits;
 use restante_core::time::Timestamp;
-use uuid::Uuid;
 
+use super::Entered;
 use crate::Store;
 use crate::engine::sql::statements;
-use crate::engine::{StoreError, values};
+use crate::engine::{Conn, StoreError, values};
 use crate::rollups::{Lane, Tally};
 
 /// Metric, minute and how often.
@@ -17,7 +17,7 @@ pub type RefusalCounts = Vec<(String, Timestamp, i64)>;
 #[derive(Debug, Clone)]
 pub struct RefusalSample {
     /// Its id, in the order of time.
-    pub id: Uuid,
+    pub id: RefusalId,
     /// When it came.
     pub received_at: Timestamp,
     /// The stable word.
@@ -74,7 +74,27 @@ impl Store {
     }
 }
 
+/// Marks a refused request as entered, unless it is marked already.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn enter(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    endpoint: EndpointId,
+    id: RefusalId,
+    entered: Entered,
+) -> Result<(), StoreError> {
+    let row = values![tenant, endpoint, id, entered.at, entered.receipt];
+    conn.execute(&REFUSAL_ENTER, row).await.map(|_| ())
+}
+
 statements! {
+    /// What a refused request became. It may have been trimmed meanwhile.
+    REFUSAL_ENTER = both
+        "UPDATE refusals SET entered_at = $4, receipt_id = $5
+            WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3 AND entered_at IS NULL";
+
     /// Keeps a sample.
     REFUSAL_INSERT = both
         "INSERT INTO refusals (tenant_id, endpoint_id, id, received_at, reason, explanation, request_sealed, request_id)

@@ -194,7 +194,7 @@ pub(crate) mod samples {
 
     use restante_app::overview::{EndpointOverview, Silence, Slots};
     use restante_app::stats::Window;
-    use restante_core::id::SecretId;
+    use restante_core::id::{RefusalId, SecretId};
     use serde_json::{Map, json};
     use uuid::Uuid;
 
@@ -229,12 +229,13 @@ pub(crate) mod samples {
 
     pub(crate) fn refusal(text: &str) -> RefusalRecord {
         RefusalRecord {
-            id: Uuid::from_u128(7),
+            id: RefusalId(Uuid::from_u128(7)),
             endpoint: ID,
             received_at: NOW.plus_seconds(-5),
             reason: "signature_mismatch".to_owned(),
             explanation: text.to_owned(),
             request_id: Some(text.to_owned()),
+            entered: None,
         }
     }
 

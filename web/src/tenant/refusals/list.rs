@@ -41,6 +41,8 @@ pub(crate) struct RefusalRow {
     pub(crate) endpoint: String,
     pub(crate) href: String,
     pub(crate) at: Moment,
+    /// Whether it was verified again and became an event.
+    pub(crate) entered: bool,
 }
 
 impl RefusalRow {
@@ -51,6 +53,7 @@ impl RefusalRow {
             endpoint: endpoint.to_owned(),
             href: shell.at(&format!("/refusals/{}/{}", one.endpoint, one.id)),
             at: Moment::new(one.received_at, now),
+            entered: one.entered.is_some(),
         }
     }
 }

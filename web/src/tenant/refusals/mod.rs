@@ -3,9 +3,12 @@
 
 mod detail;
 mod list;
+#[cfg(test)]
+mod tests;
+mod verify;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 use crate::state::Web;
 
@@ -15,4 +18,5 @@ pub(crate) fn routes() -> Router<Web> {
     Router::new()
         .route("/t/{slug}/refusals", get(list::show))
         .route("/t/{slug}/refusals/{endpoint}/{id}", get(detail::show))
+        .route("/t/{slug}/refusals/{endpoint}/{id}/verify", post(verify::submit))
 }

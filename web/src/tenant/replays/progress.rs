@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use restante_app::events::EventFilter;
-use restante_app::replay_jobs::ReplayJobRow;
+use restante_app::replay_jobs::{ReplayOf, Replays};
 use restante_core::id::ReplayJobId;
 use restante_core::time::Timestamp;
 
@@ -32,6 +32,10 @@ struct ProgressPage {
     why: Option<String>,
     events: String,
     handoffs: String,
+    /// How many were counted when it was asked for.
+    counted: Option<String>,
+    /// How many were picked, of a replay of picked ones.
+    picked: Option<String>,
     refused: Option<String>,
     filters: Vec<(&'static str, Alien)>,
     to: String,
@@ -50,10 +54,10 @@ pub(crate) async fn show(
     said: Said,
 ) -> Result<Response, Fault> {
     let Ok(id) = id.parse::<ReplayJobId>() else { return Ok(missing()) };
-    let (job, asked) = web.app.replay_job(&member.by, id).await?;
-    let actors = Actors::of(&web.app, &member.by, [job.actor.as_str()].into_iter()).await?;
+    let replays = web.app.replay_job(&member.by, id).await?;
+    let actors = Actors::of(&web.app, &member.by, [replays.row.actor.as_str()].into_iter()).await?;
     let shell = frame(&web, &member, Area::Events, &said).await?;
-    Ok(answer(&ProgressPage::new(shell, &job, &asked, &actors, web.app.clock.now())))
+    Ok(answer(&ProgressPage::new(shell, &replays, &actors, web.app.clock.now())))
 }
 
 pub(crate) async fn cancel(
@@ -67,7 +71,8 @@ pub(crate) async fn cancel(
 }
 
 impl ProgressPage {
-    fn new(shell: Shell, job: &ReplayJobRow, asked: &EventFilter, actors: &Actors, now: Timestamp) -> Self {
+    fn new(shell: Shell, replays: &Replays, actors: &Actors, now: Timestamp) -> Self {
+        let Replays { row: job, of } = replays;
         let outcome = job.outcome.as_deref().unwrap_or_default();
         Self {
             href: shell.at(&format!("/replays/{}", job.id)),
@@ -78,7 +83,20 @@ impl ProgressPage {
             events: number(job.events),
             handoffs: counted(job.handoffs, "handoff", "handoffs"),
             refused: (job.refused > 0).then(|| counted(job.refused, "event", "events")),
-            filters: filters(asked),
+            counted: job.matched.map(|count| match job.matched_all {
+                true => format!("of {} that matched", number(count)),
+                false => format!("of at least {} that matched", number(count)),
+            }),
+            picked: match of {
+                ReplayOf::Events(ids) => {
+                    Some(counted(ids.len() as u64, "event that was picked", "events that were picked"))
+                }
+                ReplayOf::Matching(_) => None,
+            },
+            filters: match of {
+                ReplayOf::Matching(asked) => filters(asked),
+                ReplayOf::Events(_) => Vec::new(),
+            },
             to: match (&job.consumer, &job.consumer_name) {
                 (None, _) => "each consumer that had it, or whose filter matches".to_owned(),
                 (Some(_), name) => name.clone().unwrap_or_else(|| "a deleted consumer".to_owned()),
@@ -109,6 +127,7 @@ fn filters(asked: &EventFilter) -> Vec<(&'static str, Alien)> {
 
 #[cfg(test)]
 mod tests {
+    use restante_app::replay_jobs::ReplayJobRow;
     use restante_core::filter::TypeGlob;
     use restante_core::id::ConsumerId;
     use uuid::Uuid;
@@ -131,6 +150,8 @@ mod tests {
             events: 1_204,
             handoffs: u64::MAX,
             refused: 3,
+            matched: Some(1_300),
+            matched_all: true,
             finished_at: outcome.map(|_| NOW),
             outcome: outcome.map(str::to_owned),
         }
@@ -143,7 +164,8 @@ mod tests {
             ..EventFilter::default()
         };
         let shell = Shell::sample(Area::Events);
-        ProgressPage::new(shell, &job(text, outcome), &asked, &Actors::default(), NOW).render().unwrap()
+        let replays = Replays { row: job(text, outcome), of: ReplayOf::Matching(asked) };
+        ProgressPage::new(shell, &replays, &Actors::default(), NOW).render().unwrap()
     }
 
     #[test]
