@@ -30,6 +30,7 @@ pub mod replay;
 pub mod replay_jobs;
 mod replay_many;
 mod request_mark;
+pub mod retention;
 pub mod search;
 pub mod settings;
 pub mod stats;

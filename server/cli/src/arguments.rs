@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Bootstrap(BootstrapArguments),
     /// Help people who can't sign in
     Admin(AdminArguments),
+    /// Remove what the policies of retention no longer keep
+    Retention(RetentionArguments),
     /// Print the settings that are in force, and where each comes from
     Config(ConfigArguments),
     /// Ask the server on this machine whether it can commit; ends with status 1 when it can't
@@ -170,6 +172,34 @@ pub(crate) struct LinkArguments {
     /// Also take the second factor away, when the link is used
     #[arg(long)]
     pub(crate) without_second_factor: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RetentionArguments {
+    #[command(subcommand)]
+    pub(crate) command: RetentionCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RetentionCommand {
+    /// Do now what the schedule does: payloads first, then keys. Safe to end at any moment and to run again
+    Run(RetentionRunArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RetentionRunArguments {
+    /// The time to take for now, in RFC 3339. A time that lies ahead removes what would be due then: look with
+    /// --dry-run first. The present time says that the clock is right
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// Tell what would go, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{AdminCommand, Arguments, Command};
+use arguments::{AdminCommand, Arguments, Command, RetentionCommand};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -45,6 +45,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Bootstrap(asked) => block_on(commands::bootstrap::run(asked)),
         Command::Admin(asked) => match asked.command {
             AdminCommand::Link(asked) => block_on(commands::admin_link::run(asked)),
+        },
+        Command::Retention(asked) => match asked.command {
+            RetentionCommand::Run(asked) => block_on(commands::retention_run::run(asked)),
         },
         Command::Config(asked) => commands::config::run(&asked),
         Command::Healthcheck(asked) => block_on(commands::healthcheck::run(asked)),

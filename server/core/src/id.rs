@@ -153,6 +153,10 @@ ids! {
     ReplayId = "rpl_";
     /// A replay of all that a filter matches, which is worked off in steps.
     ReplayJobId = "rpj_";
+    /// A hold: what retention leaves alone.
+    HoldId = "hld_";
+    /// A run of a scheduled job.
+    RunId = "run_";
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod limits;
 pub mod password;
 pub mod problem;
 pub mod request;
+pub mod retention;
 pub mod seal;
 pub mod secret;
 pub mod time;

@@ -12,6 +12,9 @@ pub(crate) const BEFORE_COMMIT: &str = "before_commit";
 /// Committed, and nobody has been answered.
 pub(crate) const AFTER_COMMIT: &str = "after_commit";
 
+/// A batch of retention has removed something and is not yet committed.
+pub(crate) const RETENTION_BATCH: &str = "retention_batch";
+
 /// Passes a point.
 ///
 /// # Errors

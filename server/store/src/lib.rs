@@ -18,6 +18,7 @@ pub mod handoffs;
 mod probe;
 pub mod refusals;
 pub mod replay_jobs;
+pub mod retention;
 mod rollups;
 pub mod stats;
 mod store;

@@ -3,6 +3,7 @@
 mod audit;
 mod people;
 mod person;
+mod retention;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -23,5 +24,9 @@ pub(crate) fn routes() -> Router<Web> {
         .route("/admin/people/{id}/disabled", post(person::disabled))
         .route("/admin/people/{id}/end-sessions", post(person::end_sessions))
         .route("/admin/people/{id}/reset-link", post(person::reset_link))
+        .route("/admin/retention", get(retention::show).post(retention::save))
+        .route("/admin/retention/clock", post(retention::clock))
+        .route("/admin/retention/override", post(retention::override_windows))
+        .route("/admin/retention/lift", post(retention::lift))
         .route("/admin/audit", get(audit::show))
 }

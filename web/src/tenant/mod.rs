@@ -14,6 +14,7 @@ mod members;
 mod overview;
 mod refusals;
 mod replays;
+pub(crate) mod retention;
 mod search;
 mod settings;
 
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Router<Web> {
         .merge(keys::routes())
         .merge(refusals::routes())
         .merge(replays::routes())
+        .merge(retention::routes())
         .merge(search::routes())
         .merge(settings::routes())
 }

@@ -3,7 +3,7 @@
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use restante_core::id::{EndpointId, KeyId, ReceiptId, RefusalId, ReplayJobId, SecretId};
+use restante_core::id::{EndpointId, HoldId, KeyId, ReceiptId, RefusalId, ReplayJobId, SecretId};
 use restante_core::problem::Problem;
 
 use crate::problem::Refused;
@@ -36,6 +36,7 @@ ids! {
     ReceiptId = "event",
     RefusalId = "refusal",
     ReplayJobId = "replay",
+    HoldId = "hold",
 }
 
 /// A name, of a consumer or a provider: the handler looks whether it is there.

@@ -8,6 +8,7 @@ use restante_app::endpoints::{Endpoint, EndpointChange, EndpointSecret, NewEndpo
 use restante_core::catalogue::DedupScope;
 use restante_core::id::{EndpointId, SecretId};
 use restante_core::problem::Problem;
+use restante_core::retention::Policy;
 use restante_core::secret::Secret;
 use restante_core::time::Timestamp;
 use restante_core::token::FiltersDigest;
@@ -51,9 +52,9 @@ pub(crate) struct EndpointRequest {
     dedup_scope: Option<DedupScope>,
     /// The largest body in bytes; null is what the provider documents, else 10 MiB.
     max_body_bytes: Option<u64>,
-    /// Null: retention comes with a later version.
+    /// How long things are kept, `{"payload_days","receipt_days",…}`; null is what the tenant says.
     #[schema(value_type = Option<Object>)]
-    retention: Option<Value>,
+    retention: Option<Policy>,
     /// Whether it takes deliveries; a disabled one answers 503.
     #[serde(default = "yes")]
     #[schema(default = true)]
@@ -86,10 +87,10 @@ pub(crate) struct EndpointPatch {
     #[serde(default, deserialize_with = "sent")]
     #[schema(value_type = Option<u64>)]
     max_body_bytes: Option<Option<u64>>,
-    /// Null: retention comes with a later version.
+    /// How long things are kept, as a whole; null is what the tenant says.
     #[serde(default, deserialize_with = "sent")]
     #[schema(value_type = Option<Object>)]
-    retention: Option<Option<Value>>,
+    retention: Option<Option<Policy>>,
     /// Whether it takes deliveries; a disabled one answers 503.
     #[serde(default, deserialize_with = "sent")]
     enabled: Option<bool>,
@@ -116,8 +117,9 @@ pub(crate) struct EndpointAnswer {
     #[schema(value_type = Option<String>)]
     dedup_scope: Option<DedupScope>,
     max_body_bytes: Option<u64>,
+    /// What it says itself; null: what the tenant says. `GET …/retention` tells what is in force.
     #[schema(value_type = Option<Object>)]
-    retention: (),
+    retention: Option<Policy>,
     secrets: Vec<SecretAnswer>,
     enabled: bool,
     #[schema(value_type = String, format = DateTime)]
@@ -185,7 +187,7 @@ impl From<Endpoint> for EndpointAnswer {
             options: endpoint.options,
             dedup_scope: endpoint.dedup_scope,
             max_body_bytes: endpoint.max_body_bytes,
-            retention: (),
+            retention: endpoint.retention,
             secrets: endpoint.secrets.into_iter().map(SecretAnswer::from).collect(),
             enabled: endpoint.enabled,
             created_at: endpoint.created_at,

@@ -25,6 +25,8 @@ mod refusals;
 mod replays;
 #[cfg(test)]
 mod replays_tests;
+mod retention;
+mod retention_view;
 mod secrets;
 mod stats;
 mod test_event;
@@ -49,5 +51,6 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
         .merge(events::routes())
         .merge(event_actions::routes())
         .merge(replays::routes())
+        .merge(retention::routes())
         .merge(stats::routes())
 }

@@ -177,7 +177,8 @@ both_engines!(what_is_wrong_is_named_with_its_pointer, |t| async {
         (with("dedup_scope", json!("world")), "/dedup_scope"),
         (with("max_body_bytes", json!(0)), "/max_body_bytes"),
         (with("max_body_bytes", json!(-1)), "/max_body_bytes"),
-        (with("retention", json!({"payload_days": 7, "receipt_days": 400})), "/retention"),
+        (with("retention", json!({"payload_days": 7, "receipt_days": 30})), "/retention/receipt_days"),
+        (with("retention", json!({"payload_day": 7})), "/retention/payload_day"),
         (with("enabled", json!("yes")), "/enabled"),
     ] {
         let refused = site.call(&tenant, "POST", "/v1/endpoints", Some(body.clone())).await;

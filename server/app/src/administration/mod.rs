@@ -20,7 +20,7 @@ use restante_store::{Conn, StoreError};
 use crate::people::Actor;
 
 /// Demands that the actor administers the instance, or is the operator.
-async fn administrator(conn: &mut Conn<'_>, actor: &Actor) -> Result<(), StoreError> {
+pub(crate) async fn administrator(conn: &mut Conn<'_>, actor: &Actor) -> Result<(), StoreError> {
     let Some(user) = actor.user() else { return Ok(()) };
     let is = users::by_id(conn, user)
         .await?

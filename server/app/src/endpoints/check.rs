@@ -148,17 +148,6 @@ pub(super) fn max_body_bytes(bytes: Option<u64>, ceiling: u64) -> Check<()> {
     }
 }
 
-/// Retention of an endpoint's own.
-pub(super) fn retention(policy: Option<&Value>) -> Check<()> {
-    match policy {
-        Some(policy) if !policy.is_null() => Err(fault(
-            "/retention",
-            "Retention comes with a later version; until then everything is kept. Leave it out or send null.",
-        )),
-        _ => Ok(()),
-    }
-}
-
 /// All faults together; the value when there is none.
 pub(super) fn both<A, B>(a: Check<A>, b: Check<B>) -> Check<(A, B)> {
     match (a, b) {

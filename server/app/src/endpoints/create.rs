@@ -14,6 +14,7 @@ use serde_json::json;
 use super::shown::Options;
 use super::{NewEndpoint, Noted, Notice, check, shown};
 use crate::idempotency::Once;
+use crate::retention::{PolicyLevel, write_policy};
 use crate::{App, By, Made, Repeat};
 
 /// What passed every rule.
@@ -62,13 +63,13 @@ impl App {
         let new_secrets = checked.secrets.iter().enumerate();
         let secret_rows: Vec<SecretRow> =
             new_secrets.map(|(place, new)| shown::new_secret(self, &keys, &new.secret, place, now)).collect();
-        let answer = Noted {
-            endpoint: shown::endpoint(self, &keys, row.clone(), &secret_rows, now)?,
-            notices: checked.notices,
-        };
+        let mut endpoint = shown::endpoint(self, &keys, row.clone(), &secret_rows, now)?;
+        let policy = asked.retention.filter(|policy| !policy.is_empty());
+        endpoint.retention = policy;
+        let answer = Noted { endpoint, notices: checked.notices };
         let detail = json!({ "name": row.name, "provider": row.provider, "secrets": secret_rows.len() });
         let line = by.audit(&*self.random, now, "endpoint.create", id.to_string(), &detail);
-        let tenant = by.tenant();
+        let (tenant, actor) = (by.tenant(), by.actor());
         self.store
             .write(move |conn| {
                 Box::pin(async move {
@@ -78,6 +79,10 @@ impl App {
                     endpoints::insert(conn, tenant, &row, &token.hash()).await?;
                     for secret in &secret_rows {
                         secrets::insert(conn, tenant, id, secret).await?;
+                    }
+                    if let Some(policy) = policy {
+                        let level = PolicyLevel::Endpoint(id);
+                        write_policy(conn, tenant, level, policy, actor, now, "/retention").await?;
                     }
                     audit::insert(conn, tenant, line).await?;
                     once.keep(conn, answer).await
@@ -90,10 +95,7 @@ impl App {
 fn check(asked: &NewEndpoint, ceiling: u64) -> check::Check<Checked> {
     let plain = check::both(
         check::name(&asked.name),
-        check::both(
-            check::max_body_bytes(asked.max_body_bytes, ceiling),
-            check::retention(asked.retention.as_ref()),
-        ),
+        check::max_body_bytes(asked.max_body_bytes, ceiling),
     );
     let described = check::provider(&asked.provider).and_then(|provider| {
         // As they were sent: a name that isn't known is a fault with any value, `null` as well.

@@ -21,6 +21,7 @@ use std::fmt;
 use restante_core::catalogue::DedupScope;
 use restante_core::id::{EndpointId, SecretId};
 use restante_core::problem::FieldError;
+use restante_core::retention::Policy;
 use restante_core::secret::Secret;
 use restante_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,9 @@ pub struct Endpoint {
     pub dedup_scope: Option<DedupScope>,
     /// The tenant's choice, in bytes; `None` is what the provider documents.
     pub max_body_bytes: Option<u64>,
+    /// What it says itself about how long things are kept; `None`: the wider levels say.
+    #[serde(default)]
+    pub retention: Option<Policy>,
     /// The secrets that verify now, the oldest first.
     pub secrets: Vec<EndpointSecret>,
     /// Whether it takes deliveries.
@@ -107,8 +111,8 @@ pub struct NewEndpoint {
     pub dedup_scope: Option<DedupScope>,
     /// The largest body in bytes; `None` is what the provider documents.
     pub max_body_bytes: Option<u64>,
-    /// How long what comes in is kept: not built yet.
-    pub retention: Option<Value>,
+    /// How long what comes in is kept; `None`: as the wider levels say.
+    pub retention: Option<Policy>,
     /// Whether it takes deliveries at once.
     pub enabled: bool,
 }
@@ -127,8 +131,8 @@ pub struct EndpointChange {
     pub dedup_scope: Option<Option<DedupScope>>,
     /// The largest body in bytes.
     pub max_body_bytes: Option<Option<u64>>,
-    /// How long what comes in is kept: not built yet.
-    pub retention: Option<Option<Value>>,
+    /// How long what comes in is kept.
+    pub retention: Option<Option<Policy>>,
     /// Whether it takes deliveries.
     pub enabled: Option<bool>,
 }

@@ -4,6 +4,7 @@ use restante_core::id::EndpointId;
 use restante_core::problem::Problem;
 use restante_store::StoreError;
 use restante_store::control::{endpoints, secrets};
+use restante_store::retention::{self, PolicyLevel};
 use uuid::Uuid;
 
 use super::{Endpoint, shown};
@@ -26,12 +27,16 @@ impl App {
             .read(move |conn| {
                 Box::pin(async move {
                     let row = endpoints::get(conn, tenant, id).await?.ok_or_else(not_found)?;
-                    Ok((row, secrets::of_endpoint(conn, tenant, id).await?))
+                    let secrets = secrets::of_endpoint(conn, tenant, id).await?;
+                    let said = retention::policy(conn, tenant, &PolicyLevel::Endpoint(id)).await?;
+                    Ok((row, secrets, said))
                 })
             })
             .await?;
         let keys = self.tenant_keys(tenant).await?;
-        shown::endpoint(self, &keys, found.0, &found.1, self.clock.now())
+        let mut endpoint = shown::endpoint(self, &keys, found.0, &found.1, self.clock.now())?;
+        endpoint.retention = found.2.map(|row| row.policy);
+        Ok(endpoint)
     }
 
     /// The names of the caller's endpoints, newest first, at most 1,000: for choices and for lists that
@@ -55,13 +60,14 @@ impl App {
         limit: u32,
     ) -> Result<Vec<Endpoint>, StoreError> {
         let tenant = by.tenant();
-        let (rows, mut secrets) = self
+        let (rows, mut secrets, said) = self
             .store
             .read(move |conn| {
                 Box::pin(async move {
                     let rows = endpoints::page(conn, tenant, before, limit).await?;
                     let ids: Vec<EndpointId> = rows.iter().map(|row| row.id).collect();
-                    Ok((rows, secrets::of_endpoints(conn, tenant, &ids).await?))
+                    let secrets = secrets::of_endpoints(conn, tenant, &ids).await?;
+                    Ok((rows, secrets, retention::policies(conn, tenant).await?))
                 })
             })
             .await?;
@@ -69,7 +75,11 @@ impl App {
         rows.into_iter()
             .map(|row| {
                 let secrets = secrets.remove(&row.id).unwrap_or_default();
-                shown::endpoint(self, &keys, row, &secrets, now)
+                let level = PolicyLevel::Endpoint(row.id);
+                let own = said.iter().find(|said| said.level == level).map(|said| said.policy);
+                let mut endpoint = shown::endpoint(self, &keys, row, &secrets, now)?;
+                endpoint.retention = own;
+                Ok(endpoint)
             })
             .collect()
     }

@@ -108,6 +108,7 @@ pub(super) fn endpoint(
         options,
         dedup_scope: row.dedup_scope,
         max_body_bytes: row.max_body_bytes,
+        retention: None,
         secrets: secrets.iter().filter(|secret| is_live(secret, now)).map(secret).collect(),
         enabled: row.enabled,
         created_at: row.created_at,

@@ -27,6 +27,10 @@ fn github(secret: &str) -> NewEndpoint {
     }
 }
 
+fn receipts(days: u32) -> Option<Policy> {
+    Some(Policy { receipt_days: Some(days), ..Policy::default() })
+}
+
 fn secret(text: &str, retire_others: Retire) -> NewSecret {
     NewSecret { secret: Secret::new(text.to_owned()), retire_others }
 }
@@ -106,7 +110,7 @@ both_engines!(every_fault_is_named_and_nothing_is_stored_after_it, |t| async {
         (secrets(&["first-secret-1234"; 11]), vec!["/secrets"]),
         (NewEndpoint { max_body_bytes: Some(0), ..good() }, vec!["/max_body_bytes"]),
         (NewEndpoint { max_body_bytes: Some(1 << 40), ..good() }, vec!["/max_body_bytes"]),
-        (NewEndpoint { retention: Some(json!({"payload_days": 7})), ..good() }, vec!["/retention"]),
+        (NewEndpoint { retention: receipts(30), ..good() }, vec!["/retention/receipt_days"]),
         (NewEndpoint { max_body_bytes: Some(0), ..secrets(&[]) }, vec!["/max_body_bytes", "/secrets"]),
         (
             NewEndpoint { name: String::new(), provider: "nobody".to_owned(), ..good() },
@@ -194,7 +198,7 @@ both_engines!(a_change_that_breaks_a_rule_changes_nothing, |t| async {
         (EndpointChange { name: Some(String::new()), ..EndpointChange::default() }, "/name"),
         (EndpointChange { provider: Some("stripe".to_owned()), ..EndpointChange::default() }, "/provider"),
         (EndpointChange { max_body_bytes: Some(Some(0)), ..EndpointChange::default() }, "/max_body_bytes"),
-        (EndpointChange { retention: Some(Some(json!({}))), ..EndpointChange::default() }, "/retention"),
+        (EndpointChange { retention: Some(receipts(30)), ..EndpointChange::default() }, "/retention/receipt_days"),
     ] {
         let change = EndpointChange { enabled: Some(false), ..change };
         let refused = problem(a.app.update_endpoint(&tenant.by, before.id, change).await);

@@ -8,6 +8,7 @@ use restante_core::time::Timestamp;
 use restante_store::control::endpoints::EndpointRow;
 use restante_store::control::secrets::SecretRow;
 use restante_store::control::{audit, endpoints, secrets, tenants};
+use restante_store::retention::policy;
 use restante_store::{Conn, StoreError};
 use serde_json::json;
 
@@ -15,6 +16,7 @@ use super::merge::merge;
 use super::read::not_found;
 use super::shown::Options;
 use super::{EndpointChange, Noted, Notice, check, shown};
+use crate::retention::{PolicyLevel, write_policy};
 use crate::{App, By};
 
 impl App {
@@ -27,7 +29,7 @@ impl App {
         &self,
         by: &By,
         id: EndpointId,
-        change: EndpointChange,
+        mut change: EndpointChange,
     ) -> Result<Noted, StoreError> {
         let keys = self.tenant_keys(by.tenant()).await?;
         let now = self.clock.now();
@@ -42,9 +44,21 @@ impl App {
                     let secrets = secrets::of_endpoint(conn, tenant, id).await?;
                     let merged =
                         Merge { app: &app, keys: &keys, secrets: &secrets, nonce: app.random.bytes(), now };
-                    let (mut after, notices, changed) = merged.apply(&before, change)?;
+                    let said = change.retention.take();
+                    let (mut after, notices, mut changed) = merged.apply(&before, change)?;
                     if changed.contains(&"dedup_scope") {
                         refuse_while_it_holds_events(conn, &by, &keys, &before, &after).await?;
+                    }
+                    let level = PolicyLevel::Endpoint(id);
+                    let policy = policy(conn, tenant, &level).await?.map(|row| row.policy);
+                    let mut in_the_end = policy;
+                    if let Some(wanted) = said {
+                        in_the_end = wanted.filter(|wanted| !wanted.is_empty());
+                        if in_the_end != policy {
+                            changed.push("retention");
+                            let wanted = wanted.unwrap_or_default();
+                            write_policy(conn, tenant, level, wanted, by.actor(), now, "/retention").await?;
+                        }
                     }
                     if !changed.is_empty() {
                         after.updated_at = now;
@@ -53,7 +67,9 @@ impl App {
                         let line = by.audit(&*app.random, now, "endpoint.update", id.to_string(), &detail);
                         audit::insert(conn, tenant, line).await?;
                     }
-                    Ok(Noted { endpoint: shown::endpoint(&app, &keys, after, &secrets, now)?, notices })
+                    let mut endpoint = shown::endpoint(&app, &keys, after, &secrets, now)?;
+                    endpoint.retention = in_the_end;
+                    Ok(Noted { endpoint, notices })
                 })
             })
             .await?;
@@ -120,9 +136,6 @@ impl Merge<'_> {
             let ceiling = self.app.settings.body_bytes_ceiling;
             errors.extend(check::max_body_bytes(bytes, ceiling).err().unwrap_or_default());
             after.max_body_bytes = bytes;
-        }
-        if let Some(policy) = change.retention {
-            errors.extend(check::retention(policy.as_ref()).err().unwrap_or_default());
         }
         if let Some(scope) = change.dedup_scope {
             after.dedup_scope = scope;

@@ -198,6 +198,7 @@ impl App {
         if number.is_multiple_of(ANSWERS_EVERY_PASSES) {
             told(self.expire_kept_answers(PASS_MAX).await);
             told(self.forget_what_ran_out().await);
+            told(self.note_alive().await);
         }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod bootstrap;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod healthcheck;
+pub(crate) mod retention_run;
 pub(crate) mod serve;
 pub(crate) mod sign;
 pub(crate) mod verify;

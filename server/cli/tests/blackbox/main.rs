@@ -37,6 +37,7 @@ mod people;
 mod postgres_crash;
 mod postgres_outage;
 mod power_loss;
+mod retention;
 mod routes;
 mod standstill;
 mod starting;

@@ -46,7 +46,7 @@ pub(crate) async fn routes(server: &Server) -> Vec<Route> {
 
 /// Whether a part of the path names something of a tenant's. The catalogue is everybody's.
 pub(crate) fn names_something(route: &Route) -> bool {
-    route.path.contains('{') && route.path != "/v1/providers/{name}"
+    route.path.contains('{') && !route.path.contains("/providers/{name}")
 }
 
 /// A body with which a route's request is right, so that only what the path names can be wrong.
@@ -57,6 +57,10 @@ pub(crate) fn body(route: &Route) -> Option<Value> {
         ("POST", "secrets") => json!({ "secret": "whsec_of_isolation", "retire_others_in_seconds": null }),
         ("POST", "test" | "claim" | "replay" | "verify" | "cancel") => json!({}),
         ("POST", "ack" | "nack" | "extend") => json!({ "leases": ["not a lease"] }),
+        ("POST", "erase") if path == "/v1/events/{id}/erase" => json!({ "reason": "asked for" }),
+        ("POST", "erase") => json!({ "confirm": "alpha", "reason": "asked for" }),
+        ("POST", "holds") => json!({ "reason": "a dispute" }),
+        ("POST", "preview") | ("PUT", _) => json!({ "payload_days": 20 }),
         ("POST", "repair") => json!({ "event_id": "evt_repaired" }),
         ("POST", "settle") => json!({ "consumer": "default", "state": "processed" }),
         ("PATCH", _) if path == "/v1/endpoints/{id}" => json!({ "name": "changed" }),
@@ -87,6 +91,7 @@ pub(crate) struct Things {
     pub(crate) key: String,
     pub(crate) refusal: String,
     pub(crate) replay: String,
+    pub(crate) hold: String,
 }
 
 impl Tenant {
@@ -112,6 +117,11 @@ impl Tenant {
         let replay = api.post("/v1/replays", &replay).await;
         let id = |made: &Value| made["id"].as_str().expect("an id").to_owned();
         let endpoint = sender.endpoint.clone();
+        // Of another event, so that this one can be erased.
+        let signed = sender.signed(&format!("evt_held_{name}"), None);
+        let held = sender.send(server.address(), &signed).await.expect("an answer").expect(200);
+        let held = json!({ "event": id(&held), "reason": "a dispute" });
+        let hold = api.post("/v1/retention/holds", &held).await;
         let things = Things {
             endpoint,
             secret: id(&secret),
@@ -120,6 +130,7 @@ impl Tenant {
             key: id(&key),
             refusal: id(&refusal),
             replay: id(&replay),
+            hold: id(&hold),
         };
         Self { api, sender, things, event_id }
     }
@@ -144,6 +155,8 @@ impl Tenant {
             "/v1/stats?window=1h".to_owned(),
             format!("/v1/endpoints/{endpoint}/refusals"),
             "/v1/replays".to_owned(),
+            "/v1/retention".to_owned(),
+            "/v1/retention/holds".to_owned(),
         ] {
             state.push(self.api.get(&path).await);
         }
@@ -160,8 +173,17 @@ impl Tenant {
 
 impl Things {
     /// The ids and names.
-    pub(crate) fn all(&self) -> [&str; 7] {
-        [&self.endpoint, &self.secret, &self.consumer, &self.event, &self.key, &self.refusal, &self.replay]
+    pub(crate) fn all(&self) -> [&str; 8] {
+        [
+            &self.endpoint,
+            &self.secret,
+            &self.consumer,
+            &self.event,
+            &self.key,
+            &self.refusal,
+            &self.replay,
+            &self.hold,
+        ]
     }
 
     /// Ids of the same kinds that nothing has: the last character is another one.
@@ -178,6 +200,7 @@ impl Things {
             key: other(&self.key),
             refusal: other(&self.refusal),
             replay: other(&self.replay),
+            hold: other(&self.hold),
         }
     }
 
@@ -186,10 +209,12 @@ impl Things {
             Some("events") => &self.event,
             Some("keys") => &self.key,
             Some("replays") => &self.replay,
+            Some("retention") => &self.hold,
             _ => &self.endpoint,
         };
         let path = route.path.replace("{id}", id);
-        let path = path.replace("{name}", &self.consumer).replace("{secret}", &self.secret);
+        let named = if path.contains("/providers/") { "stripe" } else { &self.consumer };
+        let path = path.replace("{name}", named).replace("{secret}", &self.secret);
         let path = path.replace("{refusal}", &self.refusal);
         assert!(!path.contains('{'), "say here what is named in {path}");
         path

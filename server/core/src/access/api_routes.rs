@@ -40,6 +40,7 @@ pub const API_ROUTES: &[Route] = &[
     key("POST", "/v1/endpoints/{id}/test", ConfigWrite),
     key("GET", "/v1/endpoints/{id}/refusals", EventsRead),
     key("POST", "/v1/endpoints/{id}/refusals/{refusal}/verify", EventsReplay),
+    key("GET", "/v1/endpoints/{id}/retention", ConfigRead),
     // Consumers.
     key("GET", "/v1/consumers", ConfigRead),
     key("POST", "/v1/consumers", ConfigWrite),
@@ -62,6 +63,18 @@ pub const API_ROUTES: &[Route] = &[
     key("POST", "/v1/replays", EventsReplay),
     key("GET", "/v1/replays/{id}", EventsRead),
     key("POST", "/v1/replays/{id}/cancel", EventsReplay),
+    key("POST", "/v1/events/{id}/erase", ConfigWrite),
+    // Retention.
+    key("GET", "/v1/retention", ConfigRead),
+    key("PUT", "/v1/retention", ConfigWrite),
+    key("PUT", "/v1/retention/providers/{name}", ConfigWrite),
+    key("GET", "/v1/retention/preview", ConfigRead),
+    key("POST", "/v1/retention/preview", ConfigRead),
+    key("GET", "/v1/retention/runs", ConfigRead),
+    key("GET", "/v1/retention/holds", ConfigRead),
+    key("POST", "/v1/retention/holds", ConfigWrite),
+    key("DELETE", "/v1/retention/holds/{id}", ConfigWrite),
+    key("POST", "/v1/retention/erase", ConfigWrite),
     // Figures.
     key("GET", "/v1/stats", EventsRead),
 ];

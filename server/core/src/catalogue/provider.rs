@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Entry, Possible};
+use super::entry::{Entry, Possible, Stated};
 
 /// The files of an entry, as the build script embeds them.
 pub(super) struct Files {
@@ -87,6 +87,18 @@ impl Provider {
     /// The names of the sample events, the first of which the test-event button sends.
     pub fn sample_names(&self) -> impl Iterator<Item = &str> {
         self.entry.samples.iter().map(|sample| sample.name.as_str())
+    }
+
+    /// The periods of automatic retries and of redelivery by hand, in seconds; 0 where the provider has none, `None`
+    /// where nobody says.
+    pub fn windows_known(&self) -> (Option<u64>, Option<u64>) {
+        let known = |stated: &Stated<u64>| match stated {
+            Stated::Is(seconds) => Some(*seconds),
+            Stated::No => Some(0),
+            Stated::Unknown => None,
+        };
+        let windows = &self.entry.windows;
+        (known(&windows.retry_seconds), known(&windows.redelivery_seconds))
     }
 
     /// The entry as `GET /v1/providers` prints it.

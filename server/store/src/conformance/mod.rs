@@ -24,6 +24,7 @@ fn all_statements() -> Vec<&'static Sql> {
         .copied()
         .chain(crate::control::all_statements())
         .chain(crate::refusals::all_statements())
+        .chain(crate::retention::all_statements())
         .chain(crate::stats::all_statements())
         .collect()
 }

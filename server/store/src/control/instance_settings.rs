@@ -9,12 +9,15 @@ use crate::engine::{Conn, StoreError, values};
 pub enum InstanceSetting {
     /// Whether strangers may make an account and a tenant: `open`, or anything else.
     SignUp,
+    /// The bounds and defaults of retention, as JSON.
+    Retention,
 }
 
 impl InstanceSetting {
     const fn name(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up",
+            Self::Retention => "retention",
         }
     }
 }

@@ -41,23 +41,25 @@ statements! {
             INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
             api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
             slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
-            weak, reason, payload_state)
+            weak, reason, stored_at, payload_state)
             SELECT unhex(r.value->>0), unhex(r.value->>1), r.value->>2, r.value->>3, r.value->>4, r.value->>5,
             unhex(r.value->>6), r.value->>7, r.value->>8, r.value->>9, r.value->>10, r.value->>11, r.value->>12,
             r.value->>13, r.value->>14, unhex(r.value->>15), unhex(r.value->>16), r.value->>17, r.value->>18,
             r.value->>19, r.value->>20, substr($2, r.value->>21, r.value->>22), substr($2, r.value->>23, r.value->>24),
-            r.value->>25, r.value->>26, r.value->>27, r.value->>28, r.value->>29, 'stored'
+            r.value->>25, r.value->>26, r.value->>27, r.value->>28, r.value->>29, r.value->>30, 'stored'
             FROM r WHERE true ON CONFLICT DO NOTHING RETURNING id"
         postgres "INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
             api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
             slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
-            weak, reason, payload_state)
+            weak, reason, stored_at, payload_state)
             SELECT r.*, 'stored' FROM UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
             $7::uuid[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
             $15::text[], $16::uuid[], $17::uuid[], $18::boolean[], $19::bigint[], $20::bigint[], $21::text[],
-            $22::bytea[], $23::bytea[], $24::boolean[], $25::boolean[], $26::boolean[], $27::text[], $28::text[]) AS r
+            $22::bytea[], $23::bytea[], $24::boolean[], $25::boolean[], $26::boolean[], $27::text[], $28::text[], $29::bigint[]) AS r
             ON CONFLICT DO NOTHING RETURNING id";
 
+    // FOR KEY SHARE: until the commit retention removes neither the receipt nor its payload, and what it has just
+    // removed is seen as it is now.
     /// Who holds the keys that were taken. CROSS JOIN, or SQLite would scan the table.
     RECEIPTS_HOLDING =
         sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
@@ -68,7 +70,7 @@ statements! {
         postgres "SELECT r.n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
             FROM UNNEST($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[]) AS r (n, tenant_id, event_key, provider, scope)
             JOIN receipts AS x ON x.tenant_id = r.tenant_id AND x.event_key = r.event_key AND x.provider = r.provider
-            AND x.scope = r.scope";
+            AND x.scope = r.scope FOR KEY SHARE OF x";
 
     /// Keeps the sealed requests.
     PAYLOADS_INSERT =

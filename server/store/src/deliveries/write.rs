@@ -90,8 +90,7 @@ impl Writer {
     ) -> Result<Vec<Committed>, StoreError> {
         let items = in_key_order(group);
         let repeated = repeated_bodies(conn, group).await?;
-        let first = claim_keys(conn, &items, &repeated).await?;
-        let holders = holders(conn, &items, &first).await?;
+        let (first, holders) = keys(conn, &items, &repeated).await?;
 
         let mut outcome: Vec<Committed> = group
             .iter()
@@ -367,6 +366,36 @@ async fn repeated_bodies(conn: &mut Conn<'_>, group: &[&Delivery]) -> Result<Has
     Ok(repeated)
 }
 
+/// Who is first of each key, and who holds the keys of the others. A receipt that retention removes between the
+/// two questions leaves its key free, and then the question is asked anew: a sender gets a duplicate or a
+/// new event, and no error.
+async fn keys(
+    conn: &mut Conn<'_>,
+    items: &[Item<'_>],
+    repeated: &HashSet<Uuid>,
+) -> Result<(HashSet<Uuid>, HashMap<(usize, usize), Holder>), StoreError> {
+    let (mut first, mut holders) = (HashSet::new(), HashMap::new());
+    for _ in 0..KEYS_ASKED_MAX {
+        let is_open = |item: &&Item<'_>| {
+            !first.contains(&item.receipt.id.0) && !holders.contains_key(&item.place)
+        };
+        let open: Vec<Item<'_>> = items.iter().filter(is_open).copied().collect();
+        if open.is_empty() {
+            return Ok((first, holders));
+        }
+        first.extend(claim_keys(conn, &open, repeated).await?);
+        let late: Vec<&Item<'_>> = open.iter().filter(|item| !first.contains(&item.receipt.id.0)).collect();
+        find_holders(conn, &late, &mut holders).await?;
+    }
+    Err(StoreError::Unavailable {
+        statement: sql::RECEIPTS_HOLDING.name,
+        detail: "receipts were removed again and again at this very moment".to_owned(),
+    })
+}
+
+/// How often it is asked who holds a key before the sender is told to come back.
+const KEYS_ASKED_MAX: usize = 4;
+
 /// The unique key decides who is first; this gives the ids of those that were.
 async fn claim_keys(
     conn: &mut Conn<'_>,
@@ -376,6 +405,7 @@ async fn claim_keys(
     if items.is_empty() {
         return Ok(HashSet::new());
     }
+    let now = conn.now().await?.micros();
     let deliveries = || items.iter().map(|item| item.delivery);
     let receipts = || items.iter().map(|item| item.receipt);
     let batch = Batch::new()
@@ -406,20 +436,19 @@ async fn claim_keys(
         .bools(receipts().map(|r| r.ambiguous))
         .bools(receipts().map(|r| r.id_unsigned))
         .texts(receipts().map(|r| r.weak.clone()))
-        .texts_or_null(receipts().map(|r| r.reason.map(str::to_owned)));
+        .texts_or_null(receipts().map(|r| r.reason.map(str::to_owned)))
+        .ints(receipts().map(|_| now));
     conn.fetch_batch(&sql::RECEIPTS_INSERT, batch).await?.iter().map(|row| row.uuid("id")).collect()
 }
 
-/// Who holds the keys of those that were not first, by their place in the group.
-async fn holders(
+/// Notes who holds the keys of those that were not first, by their place in the group.
+async fn find_holders(
     conn: &mut Conn<'_>,
-    items: &[Item<'_>],
-    first: &HashSet<Uuid>,
-) -> Result<HashMap<(usize, usize), Holder>, StoreError> {
-    let late: Vec<&Item<'_>> = items.iter().filter(|item| !first.contains(&item.receipt.id.0)).collect();
-    let mut holders = HashMap::with_capacity(late.len());
+    late: &[&Item<'_>],
+    holders: &mut HashMap<(usize, usize), Holder>,
+) -> Result<(), StoreError> {
     if late.is_empty() {
-        return Ok(holders);
+        return Ok(());
     }
     let batch = Batch::new()
         .ints(0..late.len() as i64)
@@ -443,14 +472,7 @@ async fn holders(
             },
         );
     }
-    if holders.len() == late.len() {
-        return Ok(holders);
-    }
-    // The receipt was removed between the two statements. The sender's next attempt finds it gone.
-    Err(StoreError::Unavailable {
-        statement: sql::RECEIPTS_HOLDING.name,
-        detail: "a receipt was removed at this very moment".to_owned(),
-    })
+    Ok(())
 }
 
 /// Counts repeats on their receipts and logs them; keeps other bytes as variants, a few.

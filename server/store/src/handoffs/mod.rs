@@ -8,6 +8,7 @@
 mod claim;
 mod end;
 mod expire;
+mod give_up;
 mod idle;
 mod leases;
 mod record;
@@ -20,6 +21,7 @@ mod waiting;
 pub use claim::{Claim, Claimed, Lease, claim};
 pub(crate) use end::{End, end, held_in_state};
 pub use expire::{Expired, expire, with_run_out_leases};
+pub(crate) use give_up::{end_all, give_up};
 pub use idle::{Idle, idle};
 pub use leases::{Extension, LeaseAck, LeaseNack, ack, extend, nack};
 pub use record::{AttemptRecord, HandoffRecord, attempts_of_receipt, handoffs_of_receipt};

@@ -282,7 +282,7 @@ statements! {
         sqlite "SELECT provider, endpoint_id, type, reason, payload_state FROM receipts
             WHERE tenant_id = $1 AND id = $2"
         postgres "SELECT provider, endpoint_id, type, reason, payload_state FROM receipts
-            WHERE tenant_id = $1 AND id = $2 FOR SHARE";
+            WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE";
 
     /// Who holds a key.
     RECEIPT_HOLDING = both

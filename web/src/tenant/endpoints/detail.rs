@@ -213,6 +213,7 @@ pub(crate) mod samples {
             options: options.as_object().cloned().unwrap_or_else(Map::new),
             dedup_scope: Some(DedupScope::Account),
             max_body_bytes: Some(1 << 20),
+            retention: None,
             secrets: (0..10)
                 .map(|n| EndpointSecret {
                     id: SecretId(Uuid::from_u128(n)),

@@ -37,6 +37,8 @@ pub(crate) struct DetailPage {
     replay: String,
     /// What is typed into the form for a repair, while one is needed.
     repair: Option<Repair>,
+    /// What an erasure does not reach.
+    not_reached: [&'static str; 5],
     faults: Faults,
 }
 
@@ -206,6 +208,7 @@ impl DetailPage {
             entries: timeline::entries(detail, endpoint, actors, now),
             replay: replay.to_string(),
             repair: needs_repair.then(|| typed.unwrap_or_default()),
+            not_reached: restante_app::retention::NOT_REACHED,
             faults,
             shell,
         }

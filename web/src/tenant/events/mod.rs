@@ -13,12 +13,28 @@ mod tests;
 mod timeline;
 
 use axum::Router;
+use axum::response::Response;
 use axum::routing::{get, post};
+use restante_core::id::ReceiptId;
 
+use crate::fault::Fault;
+use crate::parts::form::Faults;
+use crate::session::Member;
 use crate::state::Web;
+use crate::tenant::frame::Said;
 
 pub(crate) use list::named;
 pub(crate) use payload::headers;
+
+/// The page of an event, with what is wrong with a form on it.
+pub(crate) async fn detail_page(
+    web: &Web,
+    member: &Member,
+    id: ReceiptId,
+    faults: Faults,
+) -> Result<Response, Fault> {
+    detail::page(web, member, id, &Said::default(), faults, None).await
+}
 
 pub(crate) fn routes() -> Router<Web> {
     Router::new()

@@ -1,0 +1,26 @@
+//! Retention: what is in force and why, what a run would remove, the run itself, holds, and erasing now.
+//! The rules are `core::retention`'s; a file an action.
+
+mod clock;
+mod erase;
+mod holds;
+mod instance;
+mod plan;
+mod policies;
+mod preview;
+mod report;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use erase::{ErasedMany, NOT_REACHED};
+pub use holds::Held;
+pub use plan::{EndpointPlan, InstanceRetention};
+pub(crate) use policies::write as write_policy;
+pub use policies::TenantRetention;
+pub use preview::PREVIEW_LOOK_MAX;
+pub use report::{EndpointReport, Report};
+pub use restante_store::retention::{
+    Cutoffs, Erased, HoldRow, Kept, LineCounts, OverrideRow, PolicyLevel, RunLine, RunRow,
+};
+pub use run::{Cause, Options, run};
