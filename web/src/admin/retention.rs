@@ -296,7 +296,13 @@ mod tests {
         let page = admin.get("/admin/retention").await.text;
         assert!(page.contains("value=\"3650\"") && page.contains("No run yet"), "{page}");
         let bounds = |max| {
-            [("payload_min", "1"), ("payload_max", max), ("receipt_min", "31"), ("receipt_max", "500"), ("log_days", "90")]
+            [
+                ("payload_min", "1"),
+                ("payload_max", max),
+                ("receipt_min", "31"),
+                ("receipt_max", "500"),
+                ("log_days", "90"),
+            ]
         };
         let wrong = admin.post("/admin/retention", &bounds("0")).await;
         assert!(wrong.status == 422 && wrong.text.contains("payload-fault"), "{}", wrong.text);
@@ -304,14 +310,19 @@ mod tests {
         assert!(admin.get(saved.location()).await.text.contains("value=\"20\""), "{}", saved.text);
         assert!(admin.get("/t/acme/retention").await.text.contains("kept for 20 days"));
 
-        let over = |days| [("tenant", "acme"), ("endpoint", endpoint.as_str()), ("days", days), ("reason", "a test system")];
+        let over = |days| {
+            [("tenant", "acme"), ("endpoint", endpoint.as_str()), ("days", days), ("reason", "a test system")]
+        };
         let wrong = admin.post("/admin/retention/override", &over("400")).await;
         assert!(wrong.status == 422 && wrong.text.contains("nothing to override"), "{}", wrong.text);
         let done = admin.post("/admin/retention/override", &over("3")).await;
         assert_eq!(done.location(), "/admin/retention?said=overridden");
         let page = admin.get(&format!("/t/acme/endpoints/{endpoint}/retention")).await.text;
         assert!(page.contains("overridden") && page.contains("a test system"), "{page}");
-        assert_eq!(admin.post("/admin/retention/lift", &over("")).await.location(), "/admin/retention?said=lifted");
+        assert_eq!(
+            admin.post("/admin/retention/lift", &over("")).await.location(),
+            "/admin/retention?said=lifted"
+        );
         assert_eq!(admin.post("/admin/retention/clock", &[]).await.location(), "/admin/retention?said=clock");
         site.a.tenant("beta").await;
         let mut other = site.owner("beta").await;

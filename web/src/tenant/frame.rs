@@ -72,10 +72,13 @@ impl Said {
             "retention-saved" => done("Saved. The next run goes by it."),
             "held" => done("It is held. Neither a run nor an erasure touches it until somebody releases it."),
             "released" => done("Released. What is due goes with the next run."),
-            "erased" => done("The payload is erased. The id stays known, so that the event can’t come in again."),
-            "erased-all" => {
-                Some(Notice::done(format!("Erased: {}. Nothing is left but what is held.", counted(self.n, "payload", "payloads"))))
+            "erased" => {
+                done("The payload is erased. The id stays known, so that the event can’t come in again.")
             }
+            "erased-all" => Some(Notice::done(format!(
+                "Erased: {}. Nothing is left but what is held.",
+                counted(self.n, "payload", "payloads")
+            ))),
             "erased-some" => Some(Notice::look(format!(
                 "Erased so far: {}. There are more: erase again to go on.",
                 counted(self.n, "payload", "payloads")

@@ -93,10 +93,7 @@ impl App {
 }
 
 fn check(asked: &NewEndpoint, ceiling: u64) -> check::Check<Checked> {
-    let plain = check::both(
-        check::name(&asked.name),
-        check::max_body_bytes(asked.max_body_bytes, ceiling),
-    );
+    let plain = check::both(check::name(&asked.name), check::max_body_bytes(asked.max_body_bytes, ceiling));
     let described = check::provider(&asked.provider).and_then(|provider| {
         // As they were sent: a name that isn't known is a fault with any value, `null` as well.
         let scheme = check::options(provider, &asked.options);

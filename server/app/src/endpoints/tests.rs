@@ -198,7 +198,10 @@ both_engines!(a_change_that_breaks_a_rule_changes_nothing, |t| async {
         (EndpointChange { name: Some(String::new()), ..EndpointChange::default() }, "/name"),
         (EndpointChange { provider: Some("stripe".to_owned()), ..EndpointChange::default() }, "/provider"),
         (EndpointChange { max_body_bytes: Some(Some(0)), ..EndpointChange::default() }, "/max_body_bytes"),
-        (EndpointChange { retention: Some(receipts(30)), ..EndpointChange::default() }, "/retention/receipt_days"),
+        (
+            EndpointChange { retention: Some(receipts(30)), ..EndpointChange::default() },
+            "/retention/receipt_days",
+        ),
     ] {
         let change = EndpointChange { enabled: Some(false), ..change };
         let refused = problem(a.app.update_endpoint(&tenant.by, before.id, change).await);

@@ -44,7 +44,8 @@ impl App {
     /// `missing-scope` for who is no administrator; a conflict while the clocks of this node and the database disagree.
     pub async fn confirm_clock(&self, actor: &Actor) -> Result<(), StoreError> {
         let node = self.clock.now();
-        let line = actor.line(&*self.random, node, "retention.clock_confirm", "instance".to_owned(), &json!({}));
+        let line =
+            actor.line(&*self.random, node, "retention.clock_confirm", "instance".to_owned(), &json!({}));
         let actor = actor.clone();
         self.store
             .write(move |conn| {
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_clock_is_believed_within_an_hour_of_the_database_and_two_days_of_the_last_sight() {
-        let at = |seconds| Timestamp::from_seconds(1_000_000_000 + seconds);
+        let at = |seconds: i64| Timestamp::from_seconds(1_000_000_000 + seconds);
         assert_eq!(doubt(at(0), at(0), None), None);
         assert_eq!(doubt(at(3_600), at(0), Some(at(0))), None);
         assert!(doubt(at(3_601), at(0), Some(at(0))).unwrap().contains("NTP"));

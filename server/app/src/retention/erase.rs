@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use restante_core::id::{ReceiptId, uuid_v7_floor};
 use restante_core::problem::Problem;
+use restante_store::StoreError;
 use restante_store::control::{audit, tenants};
 use restante_store::retention::{self, Erased};
-use restante_store::StoreError;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -75,10 +75,19 @@ impl App {
         let (tenant, now) = (by.tenant(), self.clock.now());
         let found = self.store.read(move |conn| Box::pin(tenants::by_id(conn, tenant))).await?;
         if found.is_none_or(|tenant| tenant.slug != slug) {
-            return Err(Problem::field("/confirm", "Type the tenant's short name, as it stands in the address.").into());
+            return Err(Problem::field(
+                "/confirm",
+                "Type the tenant's short name, as it stands in the address.",
+            )
+            .into());
         }
-        let line =
-            by.audit(&*self.random, now, "tenant.erase_payloads", tenant.to_string(), &json!({ "reason": why }));
+        let line = by.audit(
+            &*self.random,
+            now,
+            "tenant.erase_payloads",
+            tenant.to_string(),
+            &json!({ "reason": why }),
+        );
         self.store.write(move |conn| Box::pin(audit::insert(conn, tenant, line))).await?;
         let (began, until) = (Instant::now(), uuid_v7_floor(now.plus_seconds(1)));
         let mut done = ErasedMany::default();

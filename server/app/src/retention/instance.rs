@@ -49,7 +49,8 @@ impl App {
             return Err(Problem::fields(faults).into());
         }
         let now = self.clock.now();
-        let line = actor.line(&*self.random, now, "retention.instance", "instance".to_owned(), &json!(wanted));
+        let line =
+            actor.line(&*self.random, now, "retention.instance", "instance".to_owned(), &json!(wanted));
         let actor = actor.clone();
         self.store
             .write(move |conn| {
@@ -98,7 +99,8 @@ impl App {
             return Err(Problem::field("/receipt_days", "This is 1 to 3650 days.").into());
         }
         let now = self.clock.now();
-        let row = OverrideRow { endpoint, receipt_days, reason: why, created_by: actor.name(), created_at: now };
+        let row =
+            OverrideRow { endpoint, receipt_days, reason: why, created_by: actor.name(), created_at: now };
         let detail = json!({ "tenant": tenant, "receipt_days": receipt_days, "reason": row.reason });
         let of_tenant = actor.line(&*self.random, now, "retention.override", endpoint.to_string(), &detail);
         let of_instance = actor.line(&*self.random, now, "retention.override", endpoint.to_string(), &detail);

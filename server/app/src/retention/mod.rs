@@ -16,8 +16,8 @@ mod tests;
 pub use erase::{ErasedMany, NOT_REACHED};
 pub use holds::Held;
 pub use plan::{EndpointPlan, InstanceRetention};
-pub(crate) use policies::write as write_policy;
 pub use policies::TenantRetention;
+pub(crate) use policies::write as write_policy;
 pub use preview::PREVIEW_LOOK_MAX;
 pub use report::{EndpointReport, Report};
 pub use restante_store::retention::{

@@ -27,8 +27,10 @@ impl InstanceRetention {
     /// Reads what is stored.
     pub(crate) fn read(stored: Option<&str>) -> Result<Self, StoreError> {
         let Some(text) = stored else { return Ok(Self::default()) };
-        serde_json::from_str(text)
-            .map_err(|_| StoreError::Corrupt { statement: "retention of the instance", column: "value".to_owned() })
+        serde_json::from_str(text).map_err(|_| StoreError::Corrupt {
+            statement: "retention of the instance",
+            column: "value".to_owned(),
+        })
     }
 }
 
@@ -81,9 +83,10 @@ impl EndpointPlan {
     pub(super) fn new(facts: &TenantFacts, instance: &InstanceRetention, endpoint: &EndpointFacts) -> Self {
         let levels = levels(facts, instance, Some(endpoint.id), Some(&endpoint.provider));
         let resolved = resolve(&levels, &instance.bounds);
-        let consumers = facts.consumers.iter().filter(|consumer| reaches(&consumer.filter, endpoint)).map(|consumer| {
-            RetryHorizon { name: consumer.name.clone(), max_attempts: consumer.max_attempts }
-        });
+        let consumers =
+            facts.consumers.iter().filter(|consumer| reaches(&consumer.filter, endpoint)).map(|consumer| {
+                RetryHorizon { name: consumer.name.clone(), max_attempts: consumer.max_attempts }
+            });
         let windows = windows(&Facts {
             provider: Catalogue::builtin().get(&endpoint.provider),
             consumers: consumers.collect(),
@@ -112,7 +115,8 @@ impl EndpointPlan {
     pub fn cutoffs(&self, at: Timestamp) -> Cutoffs {
         let ago = |seconds: u64| at.plus_seconds(-i64::try_from(seconds).unwrap_or(i64::MAX));
         let days = |days: u32| ago(u64::from(days) * DAY_SECONDS);
-        let Resolved { payload_days, payload_after_processed_hours, expire_unprocessed_days, .. } = self.resolved;
+        let Resolved { payload_days, payload_after_processed_hours, expire_unprocessed_days, .. } =
+            self.resolved;
         Cutoffs {
             payload: days(payload_days.value),
             processed: payload_after_processed_hours.value.value().map(|hours| ago(u64::from(hours) * 3_600)),

@@ -4,9 +4,7 @@
 use restante_core::catalogue::Catalogue;
 use restante_core::id::{EndpointId, TenantId};
 use restante_core::problem::{FieldError, Problem};
-use restante_core::retention::{
-    Bounds, Facts, Policy, Resolved, WindowKind, check, resolve, windows,
-};
+use restante_core::retention::{Bounds, Facts, Policy, Resolved, WindowKind, check, resolve, windows};
 use restante_core::time::Timestamp;
 use restante_store::control::{audit, endpoints, tenants};
 use restante_store::retention::{self, PolicyLevel, PolicyRow, TenantFacts};
@@ -63,8 +61,7 @@ impl App {
     /// What the database ran into.
     pub async fn retention(&self, by: &By) -> Result<TenantRetention, StoreError> {
         let (tenant, now) = (by.tenant(), self.clock.now());
-        let facts =
-            self.store.read(move |conn| Box::pin(retention::facts(conn, tenant, None, now))).await?;
+        let facts = self.store.read(move |conn| Box::pin(retention::facts(conn, tenant, None, now))).await?;
         TenantRetention::new(&facts)
     }
 
@@ -125,8 +122,7 @@ impl App {
     /// As [`App::set_retention`].
     pub async fn check_retention(&self, by: &By, policy: Policy) -> Result<(), StoreError> {
         let (tenant, now) = (by.tenant(), self.clock.now());
-        let facts =
-            self.store.read(move |conn| Box::pin(retention::facts(conn, tenant, None, now))).await?;
+        let facts = self.store.read(move |conn| Box::pin(retention::facts(conn, tenant, None, now))).await?;
         let instance = InstanceRetention::read(facts.instance.as_deref())?;
         let faults = faults(&facts, &instance, &PolicyLevel::Tenant, policy);
         if faults.is_empty() { Ok(()) } else { Err(Problem::fields(faults).into()) }
@@ -136,7 +132,9 @@ impl App {
         let (tenant, now) = (by.tenant(), self.clock.now());
         let (subject, detail) = match &level {
             PolicyLevel::Tenant => (tenant.to_string(), json!({ "policy": policy })),
-            PolicyLevel::Provider(name) => (tenant.to_string(), json!({ "provider": name, "policy": policy })),
+            PolicyLevel::Provider(name) => {
+                (tenant.to_string(), json!({ "provider": name, "policy": policy }))
+            }
             PolicyLevel::Endpoint(id) => (id.to_string(), json!({ "policy": policy })),
         };
         let line = by.audit(&*self.random, now, "retention.policy", subject, &detail);
@@ -221,7 +219,9 @@ fn breach(
 ) -> Option<FieldError> {
     let found = after.endpoints.iter().filter(|endpoint| !endpoint.deleted).find_map(|endpoint| {
         let plan = EndpointPlan::new(after, instance, endpoint);
-        if plan.overridden.is_some() || plan.resolved == EndpointPlan::new(before, instance, endpoint).resolved {
+        if plan.overridden.is_some()
+            || plan.resolved == EndpointPlan::new(before, instance, endpoint).resolved
+        {
             return None;
         }
         let breach = check(plan.resolved.receipt_days.value, &plan.windows).err()?;

@@ -9,11 +9,11 @@ use std::time::Instant;
 use restante_core::id::{EndpointId, TenantId, uuid_v7, uuid_v7_floor};
 use restante_core::retention::{Policy, resolve};
 use restante_core::time::Timestamp;
+use restante_store::StoreError;
 use restante_store::events::PayloadState;
 use restante_store::retention::{
     self, Cutoffs, Due, Kept, KeyRule, LineCounts, NewRun, OldRows, PolicyLevel, TenantFacts,
 };
-use restante_store::StoreError;
 use serde_json::json;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::clock;
 use super::plan::{EndpointPlan, InstanceRetention, levels};
 use super::policies::said;
-use super::report::{EndpointReport, Report};
+use super::report::{EndpointReport, Report, counts_json};
 use crate::App;
 
 /// Events that one batch looks at.
@@ -177,11 +177,11 @@ impl Running<'_> {
     }
 
     async fn end(&mut self, outcome: String) -> Result<(), StoreError> {
-        let Report { old_rows, pages_given_back, milliseconds, kept, .. } = &self.report;
-        let kept: BTreeMap<&str, u64> = kept.iter().map(|(why, count)| (why.as_str(), *count)).collect();
-        let beside = json!({
-            "old_rows": old_rows, "pages_given_back": pages_given_back, "milliseconds": milliseconds, "kept": kept,
-        });
+        let Report { old_rows, pages_given_back, milliseconds, kept, counts, .. } = &self.report;
+        let mut beside = counts_json(*counts, kept);
+        beside["old_rows"] = json!(old_rows);
+        beside["pages_given_back"] = json!(pages_given_back);
+        beside["milliseconds"] = json!(milliseconds);
         let (id, beside) = (self.id, Some(beside.to_string()));
         self.app
             .store
@@ -253,7 +253,9 @@ impl Running<'_> {
                 self.app
                     .store
                     .write(move |conn| {
-                        Box::pin(async move { retention::keep_reasons(conn, tenant, id, endpoint, &kept).await })
+                        Box::pin(
+                            async move { retention::keep_reasons(conn, tenant, id, endpoint, &kept).await },
+                        )
                     })
                     .await?;
             }
@@ -379,7 +381,8 @@ impl Running<'_> {
             }
             if dry_run {
                 let asked: HashSet<Uuid> = due.iter().map(|due| due.id).collect();
-                let mine = judged.go.iter().flat_map(|request| &request.receipts).filter(|id| asked.contains(id));
+                let mine =
+                    judged.go.iter().flat_map(|request| &request.receipts).filter(|id| asked.contains(id));
                 line.counts.payloads += mine.count() as u64;
                 line.counts.payload_bytes += sizes.1;
                 line.counts.expired += judged.give_up.len() as u64;
@@ -421,7 +424,8 @@ impl Running<'_> {
                     }
                     let cutoffs = planned.stricter(plan.cutoffs(at));
                     let removed =
-                        retention::remove_payloads(conn, tenant, batch, &cutoffs, &facts.holds.receipts).await?;
+                        retention::remove_payloads(conn, tenant, batch, &cutoffs, &facts.holds.receipts)
+                            .await?;
                     let counts = LineCounts {
                         payloads: removed.payloads,
                         payload_bytes: removed.bytes,
@@ -574,7 +578,8 @@ impl Running<'_> {
             })
             .await?;
         let instance = InstanceRetention::read(stored.as_deref())?;
-        let resolved = resolve(&[(restante_core::retention::Level::Instance, instance.defaults)], &instance.bounds);
+        let resolved =
+            resolve(&[(restante_core::retention::Level::Instance, instance.defaults)], &instance.bounds);
         let log_before = self.at.plus_seconds(-i64::from(resolved.log_days.value) * 86_400);
         let runs_before = uuid_v7_floor(self.at.plus_seconds(-RUNS_KEPT_DAYS * 86_400));
         loop {

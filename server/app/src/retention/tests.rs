@@ -214,7 +214,10 @@ both_engines!(leased_failed_and_uncertain_work_is_left_alone_and_settled_work_go
     let report = b.run().await;
     assert_eq!(report.counts, LineCounts::default());
     assert_eq!(report.kept.values().collect::<Vec<_>>(), [&1, &1, &1]);
-    assert_eq!(report.kept.keys().copied().collect::<Vec<_>>(), [Kept::Leased, Kept::Failed, Kept::Uncertain]);
+    assert_eq!(
+        report.kept.keys().copied().collect::<Vec<_>>(),
+        [Kept::Leased, Kept::Failed, Kept::Uncertain]
+    );
     let settled = "UPDATE handoffs SET settled_at = 1 WHERE state = 3";
     b.a.t.execute(settled).await;
     let report = b.run().await;
@@ -276,7 +279,11 @@ both_engines!(a_request_goes_when_all_of_its_events_may_go, |t| async {
     assert_eq!(b.payload_code(batch[0].id).await, None, "no lie: its bytes are there");
     assert_eq!(b.work().await, 1);
     let report = b.run().await;
-    assert_eq!((report.counts.payloads, report.counts.payload_bytes), (3, 200), "one request of three events");
+    assert_eq!(
+        (report.counts.payloads, report.counts.payload_bytes),
+        (3, 200),
+        "one request of three events"
+    );
 });
 
 both_engines!(other_bytes_under_a_key_go_with_its_payload, |t| async {
@@ -293,7 +300,11 @@ both_engines!(other_bytes_under_a_key_go_with_its_payload, |t| async {
     b.days(31).await;
     let report = b.run().await;
     assert_eq!(report.counts.payloads, 1, "{report:?}");
-    assert_eq!((b.count("variants").await, b.count("payloads").await), (0, 1), "the request of b stays for b");
+    assert_eq!(
+        (b.count("variants").await, b.count("payloads").await),
+        (0, 1),
+        "the request of b stays for b"
+    );
     b.work().await;
     b.run().await;
     assert_eq!(b.count("payloads").await, 0);
@@ -322,11 +333,14 @@ both_engines!(a_policy_that_breaks_a_window_is_refused_with_the_window_and_its_s
     assert_eq!(b.plan().await.resolved.payload_days.from, Level::Tenant);
     b.a.app.set_provider_retention(by, "stripe", days(Some(8), None)).await.unwrap();
     assert_eq!(b.plan().await.resolved.payload_days.from, Level::Provider);
-    assert_eq!(refused(b.a.app.set_provider_retention(by, "nobody", days(None, None)).await).code, Code::NotFound);
+    assert_eq!(
+        refused(b.a.app.set_provider_retention(by, "nobody", days(None, None)).await).code,
+        Code::NotFound
+    );
     assert_eq!(b.count("audit_log WHERE action = 'retention.policy'").await, 2);
 });
 
-/// Every order of three edits, each of which is right at its time: the key outlives the window in force at the run.
+// Every order of three edits, each of which is right at its time: the key outlives the window in force at the run.
 both_engines!(no_order_of_edits_lets_a_key_go_early, |t| async {
     let b = Bench::new(t).await;
     let by = &b.tenant.by;
@@ -411,7 +425,11 @@ both_engines!(a_key_stays_while_the_provider_may_still_be_trying_what_it_sent_ag
     assert!(b.deliver("evt_1").await.duplicate);
     b.days(2).await;
     let report = b.run().await;
-    assert_eq!((report.counts.keys, report.kept.get(&Kept::SentAgain)), (0, Some(&1)), "Stripe tries for three days");
+    assert_eq!(
+        (report.counts.keys, report.kept.get(&Kept::SentAgain)),
+        (0, Some(&1)),
+        "Stripe tries for three days"
+    );
     b.days(2).await;
     assert_eq!(b.run().await.counts.keys, 1);
 });
@@ -437,7 +455,10 @@ both_engines!(a_hold_of_each_kind_is_respected_until_it_is_released, |t| async {
         assert_eq!((report.counts.payloads, report.kept.get(&Kept::Hold)), (0, Some(&1)), "{wide:?}");
         b.a.app.release_hold(by, restante_core::id::HoldId(hold.id)).await.unwrap();
     }
-    assert_eq!(refused(b.a.app.release_hold(by, restante_core::id::HoldId(hold.id)).await).code, Code::NotFound);
+    assert_eq!(
+        refused(b.a.app.release_hold(by, restante_core::id::HoldId(hold.id)).await).code,
+        Code::NotFound
+    );
     assert_eq!(b.run().await.counts.payloads, 1);
 });
 
@@ -488,7 +509,8 @@ both_engines!(who_names_the_time_of_a_run_is_believed, |t| async {
     b.deliver("evt_1").await;
     b.work().await;
     let at = b.a.app.clock.now().plus_seconds(31 * 86_400);
-    let report = run(&b.a.app, Some(at), Options { cause: Cause::Command, ..Options::default() }).await.unwrap();
+    let report =
+        run(&b.a.app, Some(at), Options { cause: Cause::Command, ..Options::default() }).await.unwrap();
     assert_eq!((report.counts.payloads, report.at), (1, at));
     assert_eq!(b.count("retention_runs WHERE cause = 'command' AND outcome = 'done'").await, 1);
 });
@@ -618,7 +640,10 @@ both_engines!(another_tenant_finds_and_changes_nothing_of_it, |t| async {
     assert_eq!(refused(b.a.app.endpoint_retention(&beta, b.endpoint).await).code, Code::NotFound);
     assert_eq!(refused(b.a.app.hold(&beta, Held::Event(id), "x").await).code, Code::NotFound);
     assert_eq!(refused(b.a.app.hold(&beta, Held::Endpoint(b.endpoint), "x").await).code, Code::NotFound);
-    assert_eq!(refused(b.a.app.release_hold(&beta, restante_core::id::HoldId(hold.id)).await).code, Code::NotFound);
+    assert_eq!(
+        refused(b.a.app.release_hold(&beta, restante_core::id::HoldId(hold.id)).await).code,
+        Code::NotFound
+    );
     assert_eq!(refused(b.a.app.erase_event(&beta, id, true, "x").await).code, Code::NotFound);
     assert!(b.a.app.holds(&beta, None, 10).await.unwrap().is_empty());
     let asked = NewEndpoint {

@@ -58,7 +58,10 @@ fn tell(report: &Report) {
             line.counts.payloads,
             line.counts.payload_bytes,
             line.counts.keys,
-            line.kept.iter().map(|(why, count)| format!("; {count} stay: {}", reason(*why))).collect::<String>()
+            line.kept
+                .iter()
+                .map(|(why, count)| format!("; {count} stay: {}", reason(*why)))
+                .collect::<String>()
         ));
     }
     if !report.dry_run {

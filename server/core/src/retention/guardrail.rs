@@ -102,10 +102,22 @@ pub fn windows(facts: &Facts<'_>) -> Vec<Window> {
             let span = |known: Option<u64>| known.unwrap_or(UNKNOWN_WINDOW_DAYS * DAY_SECONDS);
             let unknown = |known: Option<u64>| match known {
                 Some(_) => String::new(),
-                None => format!(" (nobody says for how long, so {UNKNOWN_WINDOW_DAYS} days count, the longest known of any provider)"),
+                None => format!(
+                    " (nobody says for how long, so {UNKNOWN_WINDOW_DAYS} days count, the longest known of any provider)"
+                ),
             };
-            add(WindowKind::ProviderRetry, span(retry), format!("{title} tries by itself to deliver an event again{}", unknown(retry)), source());
-            add(WindowKind::ProviderRedelivery, span(redelivery), format!("a person can have {title} send an event again{}", unknown(redelivery)), source());
+            add(
+                WindowKind::ProviderRetry,
+                span(retry),
+                format!("{title} tries by itself to deliver an event again{}", unknown(retry)),
+                source(),
+            );
+            add(
+                WindowKind::ProviderRedelivery,
+                span(redelivery),
+                format!("a person can have {title} send an event again{}", unknown(redelivery)),
+                source(),
+            );
         }
         None => add(
             WindowKind::ProviderRetry,
@@ -122,10 +134,30 @@ pub fn windows(facts: &Facts<'_>) -> Vec<Window> {
             format!("It has {} attempts, and waits up to an hour between two.", longest.max_attempts),
         );
     }
-    add(WindowKind::Replay, days(facts.payload_days), "the payload is kept, so that people may replay the event".to_owned(), "This is payload_days.".to_owned());
-    add(WindowKind::OperatorReplay, days(facts.replay_days), "people may have events sent or imported again".to_owned(), "This is replay_days.".to_owned());
-    add(WindowKind::Audit, days(facts.audit_days), "it must be possible to show that the event came".to_owned(), "This is audit_days.".to_owned());
-    add(WindowKind::Outage, days(facts.outage_days), "somebody may catch up after an outage".to_owned(), "This is outage_days, the longest outage that is reckoned with.".to_owned());
+    add(
+        WindowKind::Replay,
+        days(facts.payload_days),
+        "the payload is kept, so that people may replay the event".to_owned(),
+        "This is payload_days.".to_owned(),
+    );
+    add(
+        WindowKind::OperatorReplay,
+        days(facts.replay_days),
+        "people may have events sent or imported again".to_owned(),
+        "This is replay_days.".to_owned(),
+    );
+    add(
+        WindowKind::Audit,
+        days(facts.audit_days),
+        "it must be possible to show that the event came".to_owned(),
+        "This is audit_days.".to_owned(),
+    );
+    add(
+        WindowKind::Outage,
+        days(facts.outage_days),
+        "somebody may catch up after an outage".to_owned(),
+        "This is outage_days, the longest outage that is reckoned with.".to_owned(),
+    );
     windows
 }
 
@@ -154,7 +186,11 @@ impl fmt::Display for Breach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Window { what, source, .. } = &self.window;
         let wanted = self.receipt_days;
-        write!(f, "With receipt_days {wanted} an event could come in a second time as a new one: for {} {what}. {source} ", Span(self.window.seconds))?;
+        write!(
+            f,
+            "With receipt_days {wanted} an event could come in a second time as a new one: for {} {what}. {source} ",
+            Span(self.window.seconds)
+        )?;
         write!(f, "Set receipt_days to {} or more.", self.days_min())
     }
 }
@@ -164,7 +200,8 @@ struct Span(u64);
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, hours, minutes) = (self.0 / DAY_SECONDS, self.0 % DAY_SECONDS / 3_600, self.0 % 3_600 / 60);
+        let (days, hours, minutes) =
+            (self.0 / DAY_SECONDS, self.0 % DAY_SECONDS / 3_600, self.0 % 3_600 / 60);
         let s = |n: u64| if n == 1 { "" } else { "s" };
         match (days, hours) {
             (0, 0) => write!(f, "{minutes} minute{}", s(minutes)),
@@ -219,7 +256,11 @@ pub fn key_life(receipt_days: u32, windows: &[Window], override_days: Option<u32
         },
         (Some(breach), None) => {
             // It has to exceed the window, and days are what people reckon in.
-            KeyLife { seconds: breach.days_min() * DAY_SECONDS, raised_by: Some(breach.window), overridden: None }
+            KeyLife {
+                seconds: breach.days_min() * DAY_SECONDS,
+                raised_by: Some(breach.window),
+                overridden: None,
+            }
         }
         (None, _) => KeyLife { seconds: u64::from(days) * DAY_SECONDS, raised_by: None, overridden: None },
     }

@@ -111,7 +111,12 @@ impl Policy {
         ] {
             if value.is_some_and(|value| !range.contains(value)) {
                 let Range { min, max } = range;
-                fault(name, format!("{what} for {min} to {max} days on this instance, as its administrators have set it."));
+                fault(
+                    name,
+                    format!(
+                        "{what} for {min} to {max} days on this instance, as its administrators have set it."
+                    ),
+                );
             }
         }
         if let Some(Limit::After(hours)) = self.payload_after_processed_hours
@@ -199,19 +204,26 @@ mod tests {
 
     #[test]
     fn a_policy_reads_back_and_takes_no_unknown_word() {
-        let text = r#"{"payload_days":7,"payload_after_processed_hours":"never","expire_unprocessed_days":90}"#;
+        let text =
+            r#"{"payload_days":7,"payload_after_processed_hours":"never","expire_unprocessed_days":90}"#;
         let read: Policy = serde_json::from_str(text).unwrap();
         assert_eq!(read.payload_after_processed_hours, Some(Limit::Never));
         assert_eq!(read.expire_unprocessed_days, Some(Limit::After(90)));
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
-        for wrong in [r#"{"payload_day":7}"#, r#"{"payload_days":-1}"#, r#"{"expire_unprocessed_days":"soon"}"#, r#"{"receipt_days":1.5}"#] {
+        for wrong in [
+            r#"{"payload_day":7}"#,
+            r#"{"payload_days":-1}"#,
+            r#"{"expire_unprocessed_days":"soon"}"#,
+            r#"{"receipt_days":1.5}"#,
+        ] {
             assert!(serde_json::from_str::<Policy>(wrong).is_err(), "{wrong}");
         }
         assert!(serde_json::from_str::<Policy>("{}").unwrap().is_empty());
     }
 
     fn faulty(policy: Policy, narrow: bool) -> Vec<String> {
-        let bounds = Bounds { payload_days: Range { min: 2, max: 30 }, receipt_days: Range { min: 31, max: 400 } };
+        let bounds =
+            Bounds { payload_days: Range { min: 2, max: 30 }, receipt_days: Range { min: 31, max: 400 } };
         policy.faults(&bounds, narrow).into_iter().map(|fault| fault.pointer).collect()
     }
 
@@ -219,13 +231,30 @@ mod tests {
     fn each_value_has_its_range_and_each_level_its_words() {
         let none = Policy::default();
         assert!(faulty(Policy { payload_days: Some(2), receipt_days: Some(400), ..none }, true).is_empty());
-        assert_eq!(faulty(Policy { payload_days: Some(1), receipt_days: Some(401), ..none }, true), ["/payload_days", "/receipt_days"]);
-        assert_eq!(faulty(Policy { expire_unprocessed_days: Some(Limit::After(0)), ..none }, true), ["/expire_unprocessed_days"]);
-        assert!(faulty(Policy { payload_after_processed_hours: Some(Limit::After(0)), ..none }, true).is_empty());
-        let of_tenant = Policy { audit_days: Some(1), replay_days: Some(1), outage_days: Some(1), log_days: Some(30), ..none };
+        assert_eq!(
+            faulty(Policy { payload_days: Some(1), receipt_days: Some(401), ..none }, true),
+            ["/payload_days", "/receipt_days"]
+        );
+        assert_eq!(
+            faulty(Policy { expire_unprocessed_days: Some(Limit::After(0)), ..none }, true),
+            ["/expire_unprocessed_days"]
+        );
+        assert!(
+            faulty(Policy { payload_after_processed_hours: Some(Limit::After(0)), ..none }, true).is_empty()
+        );
+        let of_tenant = Policy {
+            audit_days: Some(1),
+            replay_days: Some(1),
+            outage_days: Some(1),
+            log_days: Some(30),
+            ..none
+        };
         assert!(faulty(of_tenant, false).is_empty());
         assert_eq!(faulty(of_tenant, true).len(), 4);
-        assert_eq!(faulty(Policy { log_days: Some(29), audit_days: Some(3_651), ..none }, false), ["/audit_days", "/log_days"]);
+        assert_eq!(
+            faulty(Policy { log_days: Some(29), audit_days: Some(3_651), ..none }, false),
+            ["/audit_days", "/log_days"]
+        );
     }
 
     #[test]

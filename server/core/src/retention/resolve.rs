@@ -86,7 +86,11 @@ pub fn resolve(levels: &[(Level, Policy)], bounds: &Bounds) -> Resolved {
     Resolved {
         payload_days: within(payload_days, bounds.payload_days),
         receipt_days: within(receipt_days, bounds.receipt_days),
-        payload_after_processed_hours: said(levels, |policy| policy.payload_after_processed_hours, Limit::Never),
+        payload_after_processed_hours: said(
+            levels,
+            |policy| policy.payload_after_processed_hours,
+            Limit::Never,
+        ),
         expire_unprocessed_days: said(levels, |policy| policy.expire_unprocessed_days, Limit::Never),
         audit_days: said(levels, |policy| policy.audit_days, 0),
         replay_days: said(levels, |policy| policy.replay_days, 0),

@@ -366,3 +366,27 @@ both_engines!(figures_are_kept_by_the_commit, |t| async {
         1
     );
 });
+
+/// On SQLite nothing comes between two statements of the one writer.
+#[tokio::test]
+async fn a_key_that_goes_between_two_questions_on_postgres_is_free_for_the_next() {
+    let Some(t) = TestStore::postgres().await else {
+        return crate::testing::say_skipped(
+            "a_key_that_goes_between_two_questions_on_postgres_is_free_for_the_next",
+        );
+    };
+    prepare(&t).await;
+    let first = t.store.commit(event("evt_1", "a")).await.unwrap().receipts[0];
+    // After the insert that met the key, and before the question who holds it, the receipt goes; once.
+    t.execute(
+        "CREATE TABLE forgotten (id INTEGER);
+         CREATE FUNCTION forget_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF NOT EXISTS (SELECT 1 FROM forgotten) THEN
+                INSERT INTO forgotten VALUES (1); DELETE FROM receipts WHERE event_key = 'evt_1'; END IF; RETURN NULL; END $$;
+         CREATE TRIGGER forget AFTER INSERT ON receipts FOR EACH STATEMENT EXECUTE FUNCTION forget_once()",
+    )
+    .await;
+    let again = t.store.commit(event("evt_1", "a")).await.unwrap().receipts[0];
+    assert!(!again.duplicate && again.id != first.id, "it is a new event");
+    assert_eq!(t.count("receipts").await, 1);
+}

@@ -376,9 +376,8 @@ async fn keys(
 ) -> Result<(HashSet<Uuid>, HashMap<(usize, usize), Holder>), StoreError> {
     let (mut first, mut holders) = (HashSet::new(), HashMap::new());
     for _ in 0..KEYS_ASKED_MAX {
-        let is_open = |item: &&Item<'_>| {
-            !first.contains(&item.receipt.id.0) && !holders.contains_key(&item.place)
-        };
+        let is_open =
+            |item: &&Item<'_>| !first.contains(&item.receipt.id.0) && !holders.contains_key(&item.place);
         let open: Vec<Item<'_>> = items.iter().filter(is_open).copied().collect();
         if open.is_empty() {
             return Ok((first, holders));

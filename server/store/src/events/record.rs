@@ -86,6 +86,8 @@ pub struct Receipt {
     pub reason: Option<String>,
     /// Whether its bytes are still there.
     pub payload_state: PayloadState,
+    /// Since when they are not.
+    pub payload_removed_at: Option<Timestamp>,
 }
 
 /// Where an event's bytes stand in its request.
@@ -146,6 +148,7 @@ impl Receipt {
             weak: row.text("weak")?,
             reason: row.text_or_null("reason")?,
             payload_state,
+            payload_removed_at: row.time_or_null("payload_removed_at")?,
         })
     }
 }

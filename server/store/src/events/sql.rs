@@ -11,12 +11,12 @@ statements! {
         sqlite "SELECT x.id, x.provider, x.scope, x.event_key, x.event_id, x.endpoint_id, x.type, x.account, x.api_version,
             x.livemode, x.occurred_at, x.received_at, x.origin, x.decoder, x.secret_id, x.payload_id, x.slice_decoded,
             x.slice_offset, x.slice_length, x.content_type, x.sha256_sealed, x.deliveries, x.variants, x.diverged,
-            x.repeated_body, x.ambiguous, x.weak, x.reason, x.payload_state
+            x.repeated_body, x.ambiguous, x.weak, x.reason, x.payload_state, x.payload_removed_at
             FROM json_each($2) AS r CROSS JOIN receipts AS x ON x.tenant_id = $1 AND x.id = unhex(r.value)"
         postgres "SELECT x.id, x.provider, x.scope, x.event_key, x.event_id, x.endpoint_id, x.type, x.account, x.api_version,
             x.livemode, x.occurred_at, x.received_at, x.origin, x.decoder, x.secret_id, x.payload_id, x.slice_decoded,
             x.slice_offset, x.slice_length, x.content_type, x.sha256_sealed, x.deliveries, x.variants, x.diverged,
-            x.repeated_body, x.ambiguous, x.weak, x.reason, x.payload_state
+            x.repeated_body, x.ambiguous, x.weak, x.reason, x.payload_state, x.payload_removed_at
             FROM UNNEST($2::uuid[]) AS r (id) JOIN receipts AS x ON x.tenant_id = $1 AND x.id = r.id";
 
     // Differs in the list.

@@ -78,14 +78,8 @@ async fn settle_open(
             };
             end(conn, tenant, consumer, vec![one]).await?;
         } else {
-            let values = values![
-                tenant,
-                consumer,
-                receipt,
-                i64::from(before.code()),
-                i64::from(after.code()),
-                now
-            ];
+            let values =
+                values![tenant, consumer, receipt, i64::from(before.code()), i64::from(after.code()), now];
             conn.execute(&sql::HANDOFF_SETTLE, values).await?;
             tally.shift(tenant, consumer.0, before.as_str(), -1);
             tally.shift(tenant, consumer.0, after.as_str(), 1);

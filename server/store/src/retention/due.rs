@@ -234,7 +234,9 @@ pub async fn judge(
                     judged.give_up.push(member.id);
                 }
                 (!given_up || !as_if_given_up).then_some(Kept::of(*state))
-            } else if member.awaits_repair && cutoffs.unprocessed.is_none_or(|before| member.stored_at >= before) {
+            } else if member.awaits_repair
+                && cutoffs.unprocessed.is_none_or(|before| member.stored_at >= before)
+            {
                 Some(Kept::Repair)
             } else {
                 None
@@ -290,9 +292,7 @@ async fn done_at(
     receipts: &[Uuid],
 ) -> Result<HashMap<Uuid, Timestamp>, StoreError> {
     let rows = conn.fetch_all(&sql::RETENTION_DONE_AT, values![tenant, receipts.to_vec()]).await?;
-    rows.iter()
-        .map(|row| Ok((row.uuid("id")?, row.time("ended_at")?.max(row.time("settled_at")?))))
-        .collect()
+    rows.iter().map(|row| Ok((row.uuid("id")?, row.time("ended_at")?.max(row.time("settled_at")?)))).collect()
 }
 
 /// How many requests are there of some, and how many bytes they take.

@@ -65,7 +65,8 @@ pub async fn erase(
     }
     for row in conn.fetch_all(&sql::RETENTION_VARIANTS_IN, values![tenant, vec![due.payload]]).await? {
         if !receipts.contains(&row.uuid("receipt_id")?) {
-            let detail = "The request of this event also holds other bytes of an earlier event. Erase that one first.";
+            let detail =
+                "The request of this event also holds other bytes of an earlier event. Erase that one first.";
             return Err(Problem::new(Code::Conflict, detail).into());
         }
     }
@@ -73,7 +74,8 @@ pub async fn erase(
         let all = hold.endpoint.is_none() && hold.receipt.is_none();
         let of_endpoint = hold.receipt.is_none() && hold.endpoint.is_some_and(|held| held.0 == endpoint);
         if all || of_endpoint || hold.receipt.is_some_and(|held| receipts.contains(&held.0)) {
-            let detail = format!("It is held since {}: {} Release the hold first.", hold.created_at, hold.reason);
+            let detail =
+                format!("It is held since {}: {} Release the hold first.", hold.created_at, hold.reason);
             return Err(Problem::new(Code::Conflict, detail).into());
         }
     }
@@ -149,7 +151,8 @@ pub async fn erase_some(
         }
     }
     requests.retain(|payload| !stays.contains(payload));
-    let (go, kept): (Vec<_>, Vec<_>) = members.into_iter().partition(|(_, payload)| requests.contains(payload));
+    let (go, kept): (Vec<_>, Vec<_>) =
+        members.into_iter().partition(|(_, payload)| requests.contains(payload));
     let receipts: Vec<Uuid> = go.into_iter().map(|(id, _)| id).collect();
     let mut erased = match receipts.is_empty() {
         true => Erased::default(),

@@ -119,7 +119,8 @@ pub async fn facts(
     at: Timestamp,
 ) -> Result<TenantFacts, StoreError> {
     let instance = instance_settings::read(conn, InstanceSetting::Retention).await?;
-    let policies = policies::policies(conn, tenant).await?.into_iter().map(|row| (row.level, row.policy)).collect();
+    let policies =
+        policies::policies(conn, tenant).await?.into_iter().map(|row| (row.level, row.policy)).collect();
     let overrides =
         policies::overrides(conn, tenant).await?.into_iter().map(|row| (row.endpoint, row)).collect();
     let mut held = HoldFacts::default();

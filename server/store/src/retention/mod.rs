@@ -25,11 +25,12 @@ pub use keys::{KeyRule, KeysRemoved, due_keys, remove_keys};
 pub use lives::{OldRows, remove_old_instance_log, remove_old_of_tenant};
 pub use payloads::{Removed, remove_payloads};
 pub use policies::{
-    OverrideRow, PolicyLevel, PolicyRow, delete_override, delete_policy, policies, policy, put_override, put_policy,
+    OverrideRow, PolicyLevel, PolicyRow, delete_override, delete_policy, policies, policy, put_override,
+    put_policy,
 };
 pub use runs::{
-    LineCounts, NewRun, RunLine, RunRow, add_to_line, close_cut_off, finish, forget_old, insert as insert_run,
-    keep_reasons, lines_of_run, newest as newest_runs, of_tenant as runs_of_tenant,
+    LineCounts, NewRun, RunLine, RunRow, add_to_line, close_cut_off, finish, forget_old,
+    insert as insert_run, keep_reasons, lines_of_run, newest as newest_runs, of_tenant as runs_of_tenant,
 };
 pub use seen::{note_seen, seen};
 pub use space::{Pages, give_back, pages};
@@ -38,5 +39,8 @@ pub(crate) use sql::RETENTION_OPEN_LOCKED;
 /// Every statement here.
 #[cfg(test)]
 pub(crate) fn all_statements() -> impl Iterator<Item = &'static crate::engine::Sql> {
-    [sql::ALL, holds::ALL, lives::ALL, policies::ALL, runs::ALL, seen::ALL, space::ALL].into_iter().flatten().copied()
+    [sql::ALL, holds::ALL, lives::ALL, policies::ALL, runs::ALL, seen::ALL, space::ALL]
+        .into_iter()
+        .flatten()
+        .copied()
 }

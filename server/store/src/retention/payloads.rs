@@ -49,8 +49,13 @@ pub async fn remove_payloads(
     removed.kept = judged.kept;
     // Events of a request that were not asked for, of which it may have thousands, are locked as well, or it waits.
     let have: HashSet<Uuid> = locked.iter().map(|due| due.id).collect();
-    let missing: Vec<Uuid> =
-        judged.go.iter().flat_map(|request| &request.receipts).filter(|id| !have.contains(id)).copied().collect();
+    let missing: Vec<Uuid> = judged
+        .go
+        .iter()
+        .flat_map(|request| &request.receipts)
+        .filter(|id| !have.contains(id))
+        .copied()
+        .collect();
     let also: HashSet<Uuid> = match missing.is_empty() {
         true => HashSet::new(),
         false => lock(conn, tenant, missing).await?.iter().map(|due| due.id).collect(),
@@ -71,7 +76,11 @@ pub async fn remove_payloads(
 }
 
 async fn lock(conn: &mut Conn<'_>, tenant: TenantId, receipts: Vec<Uuid>) -> Result<Vec<Due>, StoreError> {
-    conn.fetch_all(&sql::PAYLOADS_DUE_LOCKED, values![tenant, receipts]).await?.iter().map(Due::read).collect()
+    conn.fetch_all(&sql::PAYLOADS_DUE_LOCKED, values![tenant, receipts])
+        .await?
+        .iter()
+        .map(Due::read)
+        .collect()
 }
 
 /// Removes requests, and the other bytes of their events; gives how many events are tombstones now, and the bytes.

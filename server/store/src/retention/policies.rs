@@ -181,8 +181,7 @@ pub async fn put_override(
     row: &OverrideRow,
 ) -> Result<(), StoreError> {
     let OverrideRow { endpoint, receipt_days, reason, created_by, created_at } = row;
-    let values =
-        values![tenant, *endpoint, *receipt_days, reason.as_str(), created_by.as_str(), *created_at];
+    let values = values![tenant, *endpoint, *receipt_days, reason.as_str(), created_by.as_str(), *created_at];
     conn.execute(&RETENTION_OVERRIDE_PUT, values).await.map(|_| ())
 }
 

@@ -107,8 +107,9 @@ statements! {
     /// The newest runs that found something of a tenant's.
     RETENTION_RUNS_OF_TENANT = both
         "SELECT r.id, r.cause, r.actor, r.at, r.started_at, r.seen_at, r.finished_at, r.outcome, r.beside
-            FROM retention_runs AS r WHERE r.id IN (SELECT l.run_id FROM retention_run_lines AS l
-                WHERE l.tenant_id = $1 AND l.run_id < $2) ORDER BY r.id DESC LIMIT $3";
+            FROM (SELECT run_id FROM retention_run_lines WHERE tenant_id = $1 AND run_id < $2
+                GROUP BY run_id ORDER BY run_id DESC LIMIT $3) AS l
+            JOIN retention_runs AS r ON r.id = l.run_id ORDER BY r.id DESC";
 
     /// Adds to a line.
     RETENTION_LINE_ADD = both
@@ -133,7 +134,7 @@ statements! {
     RETENTION_LINES_SUM = across_tenants "the record of a run is the instance's" both
         "SELECT CAST(COALESCE(SUM(payloads), 0) AS BIGINT) AS payloads, CAST(COALESCE(SUM(payload_bytes), 0) AS BIGINT) AS payload_bytes,
             CAST(COALESCE(SUM(keys), 0) AS BIGINT) AS keys, CAST(COALESCE(SUM(expired), 0) AS BIGINT) AS expired
-            FROM tenants AS t JOIN retention_run_lines AS l ON l.tenant_id = t.id AND l.run_id = $1";
+            FROM tenants AS t CROSS JOIN retention_run_lines AS l WHERE l.tenant_id = t.id AND l.run_id = $1";
 
     /// Removes the lines of old runs of a tenant.
     RETENTION_LINES_OLD = both
@@ -167,6 +168,18 @@ fn counts(row: &Row) -> Result<LineCounts, StoreError> {
         payload_bytes: row.count("payload_bytes")?,
         keys: row.count("keys")?,
         expired: row.count("expired")?,
+    })
+}
+
+/// The sums that a run has noted at its end.
+fn noted(beside: &str) -> Option<LineCounts> {
+    let read: serde_json::Value = serde_json::from_str(beside).ok()?;
+    let count = |name: &str| read.get(name)?.as_u64();
+    Some(LineCounts {
+        payloads: count("payloads")?,
+        payload_bytes: count("payload_bytes")?,
+        keys: count("keys")?,
+        expired: count("expired")?,
     })
 }
 
@@ -221,8 +234,12 @@ pub async fn newest(
     let mut runs = Vec::with_capacity(rows.len());
     for row in &rows {
         let run = read(row)?;
-        let sum = conn.fetch_one(&RETENTION_LINES_SUM, values![run.id]).await?;
-        runs.push((run, counts(&sum)?));
+        // A run that ended by itself has noted its sums; of the few others the lines are added up.
+        let sums = match run.beside.as_deref().and_then(noted) {
+            Some(sums) => sums,
+            None => counts(&conn.fetch_one(&RETENTION_LINES_SUM, values![run.id]).await?)?,
+        };
+        runs.push((run, sums));
     }
     Ok(runs)
 }
@@ -259,7 +276,8 @@ pub async fn add_to_line(
     let now = conn.now().await?;
     let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let LineCounts { payloads, payload_bytes, keys, expired } = add;
-    let values = values![tenant, run, endpoint, count(payloads), count(payload_bytes), count(keys), count(expired)];
+    let values =
+        values![tenant, run, endpoint, count(payloads), count(payload_bytes), count(keys), count(expired)];
     conn.execute(&RETENTION_LINE_ADD, values).await?;
     conn.execute(&RETENTION_RUN_SEEN, values![run, now]).await.map(|_| ())
 }

@@ -48,12 +48,12 @@ statements! {
             JOIN receipts AS x ON x.tenant_id = $1 AND x.id = r.id
             WHERE x.payload_state = 'stored' ORDER BY x.id FOR UPDATE OF x SKIP LOCKED";
 
-    // Differs in the list.
+    // Differs in the list. INDEXED BY, or SQLite would read all of the tenant's receipts for each request.
     /// The other events of requests.
     RETENTION_SIBLINGS =
         sqlite "SELECT x.id, x.payload_id, x.stored_at, x.slice_length, x.variants, x.reason FROM json_each($2) AS r
-            CROSS JOIN receipts AS x ON x.tenant_id = $1 AND x.payload_id = unhex(r.value) AND x.payload_id <> x.id
-            WHERE x.payload_state = 'stored'"
+            CROSS JOIN receipts AS x INDEXED BY receipts_payload ON x.tenant_id = $1 AND x.payload_id = unhex(r.value)
+            AND x.payload_id <> x.id WHERE x.payload_state = 'stored'"
         postgres "SELECT x.id, x.payload_id, x.stored_at, x.slice_length, x.variants, x.reason FROM UNNEST($2::uuid[]) AS r (id)
             JOIN receipts AS x ON x.tenant_id = $1 AND x.payload_id = r.id AND x.payload_id <> x.id
             WHERE x.payload_state = 'stored'";
@@ -102,13 +102,13 @@ statements! {
         postgres "SELECT v.receipt_id, v.payload_id FROM UNNEST($2::uuid[]) AS r (id)
             JOIN variants AS v ON v.tenant_id = $1 AND v.receipt_id = r.id";
 
-    // Differs in the list.
+    // Differs in the list. INDEXED BY as above.
     /// Which requests an event that is stored still needs.
     RETENTION_NEEDED =
         sqlite "SELECT unhex(r.value) AS id FROM json_each($2) AS r
             WHERE EXISTS (SELECT 1 FROM receipts AS x WHERE x.tenant_id = $1 AND x.id = unhex(r.value)
                 AND x.payload_id = x.id AND x.payload_state = 'stored')
-            OR EXISTS (SELECT 1 FROM receipts AS x WHERE x.tenant_id = $1 AND x.payload_id = unhex(r.value)
+            OR EXISTS (SELECT 1 FROM receipts AS x INDEXED BY receipts_payload WHERE x.tenant_id = $1 AND x.payload_id = unhex(r.value)
                 AND x.payload_id <> x.id AND x.payload_state = 'stored')
             OR EXISTS (SELECT 1 FROM variants AS v WHERE v.tenant_id = $1 AND v.payload_id = unhex(r.value))"
         postgres "SELECT r.id FROM UNNEST($2::uuid[]) AS r (id)

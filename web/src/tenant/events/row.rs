@@ -155,6 +155,7 @@ pub(crate) mod samples {
             weak: "id time".to_owned(),
             reason: None,
             payload_state: PayloadState::Stored,
+            payload_removed_at: None,
         };
         Event { receipt, sha256: Some([7; 32]), content: None, replay: None }
     }

@@ -1,7 +1,7 @@
 //! What happened to an event, one after another, from all that was kept of it: deliveries, attempts,
 //! replays, settlements, and what is under way.
 
-use restante_app::events::{AttemptRecord, EventDetail, HandoffRecord};
+use restante_app::events::{AttemptRecord, EventDetail, HandoffRecord, PayloadState};
 use restante_core::handoff::Outcome;
 use restante_core::time::Timestamp;
 
@@ -57,6 +57,15 @@ pub(crate) fn entries(detail: &EventDetail, endpoint: &str, actors: &Actors, now
         entry.text =
             format!("was settled as {} by {}", settlement.state.as_str(), actors.name(&settlement.actor));
         entry.note = settlement.note.as_deref().map(|text| Alien::cut(text, NOTE_CHARS_MAX));
+        entries.push(entry);
+    }
+    if let Some(at) = detail.event.receipt.payload_removed_at {
+        let mut entry = Entry::new(Tone::Plain, "trash", at, now);
+        entry.text = match detail.event.receipt.payload_state {
+            PayloadState::Erased => "The payload was erased".to_owned(),
+            _ => "Retention removed the payload".to_owned(),
+        };
+        entry.more.push("a repeat is a duplicate from here on, and nobody is handed it".to_owned());
         entries.push(entry);
     }
     entries.sort_by_key(|entry| entry.at);

@@ -43,7 +43,9 @@ fn number(text: &str) -> Result<Option<u32>, &'static str> {
 fn limit(text: &str) -> Result<Option<Limit>, &'static str> {
     match text.trim() {
         "never" => Ok(Some(Limit::Never)),
-        text => number(text).map(|number| number.map(Limit::After)).map_err(|_| "This is a whole number, never, or empty."),
+        text => number(text)
+            .map(|number| number.map(Limit::After))
+            .map_err(|_| "This is a whole number, never, or empty."),
     }
 }
 
@@ -108,17 +110,71 @@ impl Typed {
         let days = words::days;
         let r = in_force;
         let mut fields = vec![
-            ("payload_days", "Days for payloads", "Then the body and headers are removed, once no consumer needs them.", &self.payload_days, now(days(r.payload_days.value), words::source(&r.payload_days))),
-            ("receipt_days", "Days for ids", "For so long a repeat is known as a duplicate.", &self.receipt_days, now(days(r.receipt_days.value), words::source(&r.receipt_days))),
-            ("payload_after_processed_hours", "Hours after everybody is done", "The payload may go so many hours after the last consumer has processed it. A number, or never.", &self.payload_after_processed_hours, now(words::limit(r.payload_after_processed_hours.value, "hour", "hours"), r.payload_after_processed_hours.from.words().to_owned())),
-            ("expire_unprocessed_days", "Days until unprocessed work is given up", "Each handoff that is given up gets a record. A number, or never.", &self.expire_unprocessed_days, now(words::limit(r.expire_unprocessed_days.value, "day", "days"), r.expire_unprocessed_days.from.words().to_owned())),
+            (
+                "payload_days",
+                "Days for payloads",
+                "Then the body and headers are removed, once no consumer needs them.",
+                &self.payload_days,
+                now(days(r.payload_days.value), words::source(&r.payload_days)),
+            ),
+            (
+                "receipt_days",
+                "Days for ids",
+                "For so long a repeat is known as a duplicate.",
+                &self.receipt_days,
+                now(days(r.receipt_days.value), words::source(&r.receipt_days)),
+            ),
+            (
+                "payload_after_processed_hours",
+                "Hours after everybody is done",
+                "The payload may go so many hours after the last consumer has processed it. A number, or never.",
+                &self.payload_after_processed_hours,
+                now(
+                    words::limit(r.payload_after_processed_hours.value, "hour", "hours"),
+                    r.payload_after_processed_hours.from.words().to_owned(),
+                ),
+            ),
+            (
+                "expire_unprocessed_days",
+                "Days until unprocessed work is given up",
+                "Each handoff that is given up gets a record. A number, or never.",
+                &self.expire_unprocessed_days,
+                now(
+                    words::limit(r.expire_unprocessed_days.value, "day", "days"),
+                    r.expire_unprocessed_days.from.words().to_owned(),
+                ),
+            ),
         ];
         if !narrow {
             fields.extend([
-                ("audit_days", "Days for which you must show that an event came", "Ids stay longer than that.", &self.audit_days, now(days(r.audit_days.value), words::source(&r.audit_days))),
-                ("replay_days", "Days for which your people have events sent again", "By their own means, such as an import. Ids stay longer than that.", &self.replay_days, now(days(r.replay_days.value), words::source(&r.replay_days))),
-                ("outage_days", "Days of the longest outage", "After which somebody catches up. Ids stay longer than that.", &self.outage_days, now(days(r.outage_days.value), words::source(&r.outage_days))),
-                ("log_days", "Days for the audit log", "Older lines are removed.", &self.log_days, now(days(r.log_days.value), words::source(&r.log_days))),
+                (
+                    "audit_days",
+                    "Days for which you must show that an event came",
+                    "Ids stay longer than that.",
+                    &self.audit_days,
+                    now(days(r.audit_days.value), words::source(&r.audit_days)),
+                ),
+                (
+                    "replay_days",
+                    "Days for which your people have events sent again",
+                    "By their own means, such as an import. Ids stay longer than that.",
+                    &self.replay_days,
+                    now(days(r.replay_days.value), words::source(&r.replay_days)),
+                ),
+                (
+                    "outage_days",
+                    "Days of the longest outage",
+                    "After which somebody catches up. Ids stay longer than that.",
+                    &self.outage_days,
+                    now(days(r.outage_days.value), words::source(&r.outage_days)),
+                ),
+                (
+                    "log_days",
+                    "Days for the audit log",
+                    "Older lines are removed.",
+                    &self.log_days,
+                    now(days(r.log_days.value), words::source(&r.log_days)),
+                ),
             ]);
         }
         fields
@@ -137,7 +193,9 @@ impl Typed {
 
 /// The faults of a verb at the fields of the form.
 pub(crate) fn faults(problem: &Problem) -> Faults {
-    Faults::of(problem, |pointer| pointer.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned))
+    Faults::of(problem, |pointer| {
+        pointer.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+    })
 }
 
 #[cfg(test)]

@@ -52,7 +52,6 @@ impl Page for RetentionPage {
 /// What holds for one endpoint.
 #[derive(Debug)]
 pub(crate) struct EndpointRow {
-    pub(crate) id: String,
     pub(crate) name: Alien,
     pub(crate) href: Option<String>,
     pub(crate) payload: String,
@@ -81,7 +80,6 @@ impl EndpointRow {
             }
         }
         Self {
-            id: plan.id.to_string(),
             name: Alien::cut(&plan.name, 60),
             href: (!plan.deleted).then(|| shell.at(&format!("/endpoints/{}/retention", plan.id))),
             payload: words::days(plan.resolved.payload_days.value),

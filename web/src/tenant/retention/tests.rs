@@ -12,7 +12,10 @@ both_engines!(a_policy_is_looked_at_and_then_saved, |t| async {
     let endpoint = site.a.endpoint(&tenant.by, HOSTILE.split('\u{202e}').next().unwrap()).await;
     let mut browser = site.owner("acme").await;
     let page = browser.get("/t/acme/retention").await.text;
-    assert!(page.contains("kept for 30 days") && page.contains("refused a second life for 400 days"), "{page}");
+    assert!(
+        page.contains("kept for 30 days") && page.contains("refused a second life for 400 days"),
+        "{page}"
+    );
     crate::parts::samples::check(&page);
     let refused = browser.post("/t/acme/retention/preview", &[("receipt_days", "30")]).await;
     assert!(refused.status == 422 && refused.text.contains("31 or more"), "{}", refused.text);

@@ -46,7 +46,9 @@ fn a_second_more_than_whole_days_needs_a_day_more() {
 
 #[test]
 fn the_fewest_days_of_a_refusal_pass() {
-    for seconds in [0, 1, DAY_SECONDS - 1, DAY_SECONDS, DAY_SECONDS + 1, 30 * DAY_SECONDS, 400 * DAY_SECONDS + 5] {
+    for seconds in
+        [0, 1, DAY_SECONDS - 1, DAY_SECONDS, DAY_SECONDS + 1, 30 * DAY_SECONDS, 400 * DAY_SECONDS + 5]
+    {
         let windows = [Window { seconds, ..window(0) }];
         if let Err(breach) = check(0, &windows) {
             let days = u32::try_from(breach.days_min()).unwrap();
@@ -95,7 +97,8 @@ fn stripes_thirty_days_of_redelivery_are_named_with_their_source() {
     let breach = check(30, &windows).unwrap_err();
     assert_eq!(breach.window.kind, WindowKind::ProviderRedelivery);
     let text = breach.to_string();
-    for part in ["receipt_days 30", "30 days", "Stripe send an event again", "docs.stripe.com", "31 or more"] {
+    for part in ["receipt_days 30", "30 days", "Stripe send an event again", "docs.stripe.com", "31 or more"]
+    {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -141,7 +144,12 @@ fn an_unsigned_id_or_time_keeps_the_key_while_a_secret_of_its_day_verifies() {
 
 #[test]
 fn spans_are_told_in_the_words_of_people() {
-    for (seconds, words) in [(360, "6 minutes"), (3_600, "1 hour"), (DAY_SECONDS, "1 day"), (2 * DAY_SECONDS + 7_200, "2 days and 2 hours")] {
+    for (seconds, words) in [
+        (360, "6 minutes"),
+        (3_600, "1 hour"),
+        (DAY_SECONDS, "1 day"),
+        (2 * DAY_SECONDS + 7_200, "2 days and 2 hours"),
+    ] {
         assert_eq!(Window { seconds, ..window(0) }.span(), words);
     }
 }
