@@ -19,6 +19,7 @@ pub mod figures;
 mod idempotency;
 pub mod keys;
 pub mod members;
+pub mod nodes;
 pub mod overview;
 pub mod people;
 pub mod providers;

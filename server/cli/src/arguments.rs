@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::key_arguments::KeysArguments;
 use crate::settings::{AllGiven, Settings, Sources, gather};
 
 /// Receives webhooks, verifies them, keeps them, and hands them to applications.
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Admin(AdminArguments),
     /// Remove what the policies of retention no longer keep
     Retention(RetentionArguments),
+    /// Change the master key without a pause, and rotate the keys of tenants
+    Keys(KeysArguments),
     /// Print the settings that are in force, and where each comes from
     Config(ConfigArguments),
     /// Ask the server on this machine whether it can commit; ends with status 1 when it can't

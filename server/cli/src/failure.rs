@@ -42,6 +42,7 @@ macro_rules! from {
 
 from! {
     restante_app::keys::CheckError,
+    restante_app::keys::KeysChangeError,
     restante_app::keys::MasterKeyError,
     restante_core::problem::Problem,
     restante_store::StoreError,

@@ -29,8 +29,12 @@ pub(crate) struct Instance {
     pub(crate) app: App,
     /// The database, for people.
     pub(crate) database: String,
-    /// The file of a master key that was made just now.
-    pub(crate) new_master_key: Option<PathBuf>,
+    /// The file of the master keys.
+    pub(crate) master_key_file: PathBuf,
+    /// Whether it was made just now.
+    pub(crate) is_new_master_key: bool,
+    /// Whether the master key lies beside the database.
+    pub(crate) is_key_beside_data: bool,
     _lock: Option<Lock>,
 }
 
@@ -104,11 +108,28 @@ impl Instance {
             },
             master_keys: ring,
         });
-        Ok(Self { app, database, new_master_key: created.then_some(path), _lock: lock })
+        let is_key_beside_data = match &settings.database {
+            Database::Sqlite(file) => is_same_folder(file, &path),
+            Database::Postgres(_) => false,
+        };
+        Ok(Self {
+            app,
+            database,
+            master_key_file: path,
+            is_new_master_key: created,
+            is_key_beside_data,
+            _lock: lock,
+        })
     }
 
     /// Closes the database after what is queued. The folder is free afterwards.
     pub(crate) async fn close(self) {
         self.app.store.clone().close().await;
     }
+}
+
+/// Whether a copy of the folder of one file has the other in it.
+fn is_same_folder(database: &Path, key: &Path) -> bool {
+    let folder = |path: &Path| path.canonicalize().ok()?.parent().map(Path::to_path_buf);
+    folder(database).zip(folder(key)).is_some_and(|(database, key)| key.starts_with(database))
 }

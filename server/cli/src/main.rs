@@ -7,6 +7,7 @@ mod data_folder;
 mod failure;
 mod figures;
 mod instance;
+mod key_arguments;
 mod logging;
 mod memory;
 mod say;
@@ -49,6 +50,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Retention(asked) => match asked.command {
             RetentionCommand::Run(asked) => block_on(commands::retention_run::run(asked)),
         },
+        Command::Keys(asked) => block_on(commands::keys::run(asked)),
         Command::Config(asked) => commands::config::run(&asked),
         Command::Healthcheck(asked) => block_on(commands::healthcheck::run(asked)),
         Command::Sign(asked) => commands::sign::run(&asked),

@@ -3,16 +3,17 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use restante_api::server::{self, Limits};
 use restante_api::{Api, operations_router, router, with_layers};
+use restante_app::nodes::Node;
 use restante_app::receive::run_refusal_flush;
 use restante_app::sweep::run_sweeps;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
@@ -93,6 +94,10 @@ pub(crate) async fn run(
     let mut background = JoinSet::new();
     background.spawn(run_refusal_flush(app.clone(), stopped.clone()));
     background.spawn(run_sweeps(app.clone(), stopped.clone()));
+    let node = Node::new(app.clone(), instance.master_key_file.clone(), env!("CARGO_PKG_VERSION"));
+    // Whoever changes a master key has to know of this server before it wraps anything.
+    node.beat().await?;
+    background.spawn(node.run(hung_up()?, stopped.clone()));
     background.spawn(until(stopped.clone(), figures::upkeep(recorder)));
     background.spawn(until(stopped.clone(), restante_app::figures::watch(app.clone())));
     if let Some(listener) = ports.figures {
@@ -181,4 +186,22 @@ pub(crate) fn interrupted() -> Result<impl Future<Output = ()>, Failure> {
             std::process::exit(1);
         });
     })
+}
+
+/// Tells of each SIGHUP: it asks for a look at the master key file, which a server looks at by itself each
+/// second.
+///
+/// # Errors
+/// When the system takes no handler.
+fn hung_up() -> Result<Arc<Notify>, Failure> {
+    let mut hang_up = signal(SignalKind::hangup())
+        .map_err(|error| Failure::new(format!("Signals can't be received: {error}.")))?;
+    let told = Arc::new(Notify::new());
+    let tell = Arc::clone(&told);
+    tokio::spawn(async move {
+        while hang_up.recv().await.is_some() {
+            tell.notify_one();
+        }
+    });
+    Ok(told)
 }

@@ -25,7 +25,6 @@ const LATER: [&str; 12] = [
     "quotas",
     "reading the audit log",
     "reconciliation",
-    "rotation of master keys",
     "row level security",
 ];
 

@@ -9,6 +9,10 @@ use crate::engine::StoreError;
 
 /// Written and not yet committed.
 pub(crate) const BEFORE_COMMIT: &str = "before_commit";
+/// Keys are wrapped anew, and the step is not committed.
+pub(crate) const REWRAP: &str = "rewrap";
+/// Secrets are sealed anew, and the step is not committed.
+pub(crate) const RESEAL: &str = "reseal";
 /// Committed, and nobody has been answered.
 pub(crate) const AFTER_COMMIT: &str = "after_commit";
 

@@ -15,6 +15,7 @@ mod failpoint;
 pub mod filling;
 mod group;
 pub mod handoffs;
+pub mod nodes;
 mod probe;
 pub mod refusals;
 pub mod replay_jobs;

@@ -2,7 +2,7 @@
 //! another node is noticed within that time, and keys that nobody uses don't lie in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use restante_core::id::TenantId;
 use restante_core::seal::{KeyClass, KeyRing, NewKey, TenantKeyRow, TenantKeyset};
@@ -19,7 +19,7 @@ const TENANTS_MAX: usize = 10_000;
 
 /// Unwraps tenants' keys and keeps them for a while. Has no `Debug`.
 pub struct TenantKeys {
-    ring: KeyRing,
+    ring: RwLock<Arc<KeyRing>>,
     clock: Arc<dyn Clock>,
     tenants_max: usize,
     held: Mutex<Held>,
@@ -39,12 +39,18 @@ impl TenantKeys {
     }
 
     pub(super) fn with_room(ring: KeyRing, clock: Arc<dyn Clock>, tenants_max: usize) -> Self {
-        Self { ring, clock, tenants_max, held: Mutex::default() }
+        Self { ring: RwLock::new(Arc::new(ring)), clock, tenants_max, held: Mutex::default() }
     }
 
     /// The master keys.
-    pub const fn ring(&self) -> &KeyRing {
-        &self.ring
+    pub fn ring(&self) -> Arc<KeyRing> {
+        Arc::clone(&self.ring.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes other master keys into use. Tenants' keys that are unwrapped already stay: they are the same
+    /// under any wrapping.
+    pub fn replace_ring(&self, ring: KeyRing) {
+        *self.ring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ring);
     }
 
     /// The keys of a tenant, at most a minute old.
@@ -70,7 +76,7 @@ impl TenantKeys {
         if rows.is_empty() {
             return Err(KeysError::NoTenant(tenant));
         }
-        let keys = TenantKeyset::unwrap(&self.ring, tenant, &rows)
+        let keys = TenantKeyset::unwrap(&self.ring(), tenant, &rows)
             .map_err(|cause| KeysError::Unusable { tenant, cause })?;
         let keys = Arc::new(keys);
         let mut held = self.held();
@@ -85,7 +91,7 @@ impl TenantKeys {
     /// The keys of a new tenant, and the rows to insert in the transaction that makes it. They are
     /// not kept here before that has committed.
     pub fn create(&self, tenant: TenantId, random: &dyn Random) -> (TenantKeyset, [TenantKeyRow; 3]) {
-        TenantKeyset::create(&self.ring, tenant, &KeyClass::ALL.map(|_| new_key(random)))
+        TenantKeyset::create(&self.ring(), tenant, &KeyClass::ALL.map(|_| new_key(random)))
     }
 
     /// The row of a key that takes the place of a class's active one.
@@ -96,7 +102,7 @@ impl TenantKeys {
         version: u32,
         random: &dyn Random,
     ) -> TenantKeyRow {
-        TenantKeyset::new_row(&self.ring, tenant, class, version, &new_key(random))
+        TenantKeyset::new_row(&self.ring(), tenant, class, version, &new_key(random))
     }
 
     /// Drops a tenant's keys, after they were rotated or destroyed. Work that is under way with them

@@ -47,6 +47,17 @@ pub enum MasterKeyError {
     /// It is no ordinary file, or larger than any key file.
     #[error("{0} is not a master key file: it has to be a file of at most {KEY_FILE_BYTES_MAX} bytes")]
     NotAFile(PathBuf),
+    /// It can't be changed from here.
+    #[error(
+        "the master key file {path} can't be changed here ({cause}): change it where it comes from, as the manual \
+         says under \"The master key\""
+    )]
+    Fixed {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
     /// It can't be read or made.
     #[error("the master key file {path} can't be {verb}: {cause}")]
     Io {
@@ -97,7 +108,26 @@ pub fn load_master_keys(
     }
 }
 
+/// Reads the master keys from a file that is there.
+///
+/// # Errors
+/// With a sentence for the operator.
+pub fn read_master_keys(path: &Path) -> Result<KeyRing, MasterKeyError> {
+    let file = File::open(path).map_err(|cause| MasterKeyError::Io {
+        path: path.to_path_buf(),
+        verb: "read",
+        cause,
+    })?;
+    read(path, file)
+}
+
 fn read(path: &Path, file: File) -> Result<KeyRing, MasterKeyError> {
+    let bytes = read_bytes(path, file)?;
+    read_key_file(&bytes).map_err(|cause| MasterKeyError::Text { path: path.to_path_buf(), cause })
+}
+
+/// The bytes of a key file, when it is one and nobody else can read it.
+pub(super) fn read_bytes(path: &Path, file: File) -> Result<Zeroizing<Vec<u8>>, MasterKeyError> {
     let failed = |cause| MasterKeyError::Io { path: path.to_path_buf(), verb: "read", cause };
     // The open file is looked at, not the path, which might be another file by now.
     let metadata = file.metadata().map_err(failed)?;
@@ -107,7 +137,7 @@ fn read(path: &Path, file: File) -> Result<KeyRing, MasterKeyError> {
     check_owner(path, &metadata)?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default()));
     file.take(KEY_FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(failed)?;
-    read_key_file(&bytes).map_err(|cause| MasterKeyError::Text { path: path.to_path_buf(), cause })
+    Ok(bytes)
 }
 
 /// Read for the group is allowed: secrets that systemd and Kubernetes hand to a service have it.
@@ -139,17 +169,12 @@ fn create(path: &Path, random: &dyn Random) -> Result<KeyRing, MasterKeyError> {
         cause,
     })?;
     // What was written is what counts from now on, so that is what is used.
-    let file = File::open(path).map_err(|cause| MasterKeyError::Io {
-        path: path.to_path_buf(),
-        verb: "read",
-        cause,
-    })?;
-    read(path, file)
+    read_master_keys(path)
 }
 
 /// Writes a file that must not be there yet, down to the disk: what is sealed later must not outlive
 /// its key.
-fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -167,7 +192,11 @@ fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
         let _ = std::fs::remove_file(path);
         return written;
     }
-    // The folder's entry is on disk only when the folder is.
+    sync_folder_of(path)
+}
+
+/// The entry of a file is on disk only when its folder is.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),

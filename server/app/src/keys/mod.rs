@@ -2,12 +2,26 @@
 //! as long as they are in use. What keys are and what they seal stands in `restante_core::seal`.
 
 mod cache;
+mod census;
+mod master_change;
 mod master_file;
+mod master_file_change;
+#[cfg(test)]
+mod operations_tests;
+mod reload;
+mod reseal;
+mod rewrap;
+mod rotate;
 #[cfg(test)]
 mod tests;
 
 pub use cache::TenantKeys;
-pub use master_file::{MasterKeyError, MasterKeys, load_master_keys};
+pub use census::{KeyTotals, MasterKeyUse, TenantKeyShown};
+pub use master_change::{Kept, KeysChangeError};
+pub use master_file::{MasterKeyError, MasterKeys, load_master_keys, read_master_keys};
+pub use reload::ReloadError;
+pub use reseal::Resealed;
+pub use rewrap::Rewrapped;
 
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -210,12 +210,12 @@ async fn the_check_finds_a_damaged_key() {
     let rows = Fake::with([TENANT], &keys);
     rows.change(TENANT, |rows| rows[0].wrapped[50] ^= 1);
     assert!(matches!(
-        check_master_keys(keys.ring(), &rows).await,
+        check_master_keys(&keys.ring(), &rows).await,
         Err(CheckError::Damaged { tenant: TENANT })
     ));
     rows.change(TENANT, |rows| rows[0].wrapped.truncate(20));
     assert!(matches!(
-        check_master_keys(keys.ring(), &rows).await,
+        check_master_keys(&keys.ring(), &rows).await,
         Err(CheckError::Damaged { tenant: TENANT })
     ));
 }
@@ -229,7 +229,7 @@ async fn the_check_reads_every_page() {
     let last = TenantId(Uuid::from_u128(u128::MAX));
     let foreign = TenantKeys::new(ring(2), Arc::new(clock)).create(last, &counting()).1;
     rows.rows.lock().unwrap().insert(last, foreign.to_vec());
-    assert!(matches!(check_master_keys(keys.ring(), &rows).await, Err(CheckError::NotLoaded(_))));
+    assert!(matches!(check_master_keys(&keys.ring(), &rows).await, Err(CheckError::NotLoaded(_))));
 }
 
 #[test]
@@ -261,7 +261,7 @@ both_engines!(the_keys_of_a_new_tenant_are_found_in_the_database, |t| async {
         .await
         .unwrap();
     assert!(!is_instance_empty(&t.store).await.unwrap());
-    assert!(check_master_keys(keys.ring(), &t.store).await.is_ok());
+    assert!(check_master_keys(&keys.ring(), &t.store).await.is_ok());
     assert!(check_master_keys(&ring(9), &t.store).await.is_err());
     assert_eq!(keys.of(TENANT, &t.store).await.unwrap().open(&PLACE, &sealed).unwrap(), b"body");
     let stranger = TenantId(Uuid::from_u128(7));

@@ -8,7 +8,7 @@ mod own_sessions;
 pub(crate) mod password;
 mod password_change;
 mod reset;
-mod second_factor;
+pub(crate) mod second_factor;
 mod session;
 mod set_up;
 mod sign_in;

@@ -20,7 +20,7 @@ use crate::tenant_keys::unreadable;
 /// Recovery codes that a person gets at once.
 pub const RECOVERY_CODES: usize = 10;
 /// The version of a person's key; there is one.
-const KEY_VERSION: u32 = 1;
+pub(crate) const KEY_VERSION: u32 = 1;
 
 /// How a code was right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,7 +248,7 @@ impl App {
 }
 
 /// Keys are bound to whom they belong to. A person belongs to no tenant and stands in its place.
-const fn owner(user: UserId) -> TenantId {
+pub(crate) const fn owner(user: UserId) -> TenantId {
     TenantId(user.0)
 }
 

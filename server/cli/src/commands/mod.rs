@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod healthcheck;
 pub(crate) mod retention_run;
+pub(crate) mod keys;
 pub(crate) mod serve;
 pub(crate) mod sign;
 pub(crate) mod verify;

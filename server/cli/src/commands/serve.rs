@@ -26,9 +26,16 @@ async fn greet(
     say::note(&format!("Restante {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
     say::note(&format!("  for the world it is   {}", settings.public_url));
     say::note(&format!("  the data is kept in   {}", instance.database));
-    if let Some(path) = &instance.new_master_key {
-        say::note(&format!("  a master key was made {}", path.display()));
+    let key = instance.master_key_file.display();
+    if instance.is_new_master_key {
+        say::note(&format!("  a master key was made {key}"));
         say::note("Keep a copy of that file apart from the database: without it nothing can be read again.");
+    }
+    if instance.is_key_beside_data {
+        say::note(&format!(
+            "Warning: the master key {key} lies beside the database: whoever copies the folder can read everything. Where \
+             that matters, move it to another place and name it with RESTANTE_MASTER_KEY_FILE."
+        ));
     }
     if instance.app.needs_set_up().await? {
         let link = instance.app.new_set_up_link().await?;

@@ -30,6 +30,7 @@ mod disk_errors;
 mod disk_full;
 mod isolation;
 mod kills;
+mod master_keys;
 mod migrations;
 mod nodes;
 mod odd_deliveries;

@@ -55,7 +55,7 @@ pub fn read_key_file(bytes: &[u8]) -> Result<KeyRing, KeyFileError> {
     Ok(KeyRing::new(&keys)?)
 }
 
-fn read_key(text: &str) -> Option<Secret<[u8; KEY_BYTES]>> {
+pub(super) fn read_key(text: &str) -> Option<Secret<[u8; KEY_BYTES]>> {
     let bytes = match text.len() {
         64 => hex::decode(text).ok(),
         44 => STANDARD.decode(text).ok(),

@@ -42,6 +42,10 @@ impl KeyState {
     }
 }
 
+/// How long a new key only opens: two minutes. Nodes hold keys for at most one, so that each of them has a
+/// key before anybody seals with it.
+pub const KEY_SETTLES_SECONDS: i64 = 120;
+
 /// One row of `tenant_keys`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TenantKeyRow {
@@ -53,6 +57,8 @@ pub struct TenantKeyRow {
     pub state: KeyState,
     /// The 84 bytes of a [`WrappedKey`]; empty once destroyed.
     pub wrapped: Vec<u8>,
+    /// Whether it is older than [`KEY_SETTLES_SECONDS`], by the database's clock.
+    pub settled: bool,
 }
 
 /// The randomness of a new key.
@@ -64,6 +70,7 @@ pub struct NewKey {
 }
 
 struct ClassKeys {
+    /// The one that seals.
     active: TenantKey,
     // A destroyed key stands as `None`.
     others: Vec<(u32, Option<TenantKey>)>,
@@ -119,7 +126,8 @@ impl TenantKeyset {
         new: &NewKey,
     ) -> TenantKeyRow {
         let wrapped = ring.wrap(tenant, class, version, &new.key, new.nonce);
-        TenantKeyRow { class, version, state: KeyState::Active, wrapped: wrapped.as_bytes().to_vec() }
+        let wrapped = wrapped.as_bytes().to_vec();
+        TenantKeyRow { class, version, state: KeyState::Active, wrapped, settled: false }
     }
 
     /// Unwraps a tenant's keys as they are stored.
@@ -205,30 +213,39 @@ impl TenantKeyset {
     }
 }
 
+/// The keys of a class. The newest that has settled seals; while none has, the oldest does, which is
+/// the one that every node knows.
 fn unwrap_class(
     ring: &KeyRing,
     tenant: TenantId,
     class: KeyClass,
     rows: &[TenantKeyRow],
 ) -> Result<ClassKeys, SealError> {
+    let inconsistent = SealError::KeysInconsistent { class };
+    let rows: Vec<&TenantKeyRow> = rows.iter().filter(|row| row.class == class).collect();
+    if rows.iter().filter(|row| row.state == KeyState::Active).count() != 1 {
+        return Err(inconsistent);
+    }
+    let usable = || rows.iter().filter(|row| row.state != KeyState::Destroyed).map(|row| (row.version, row));
+    let settled = usable().filter(|(_, row)| row.settled).map(|(version, _)| version).max();
+    let seals = settled.or_else(|| usable().map(|(version, _)| version).min()).ok_or(inconsistent)?;
     let (mut active, mut others) = (None, Vec::new());
-    for row in rows.iter().filter(|row| row.class == class) {
-        let key = match row.state {
-            KeyState::Destroyed => None,
-            KeyState::Active | KeyState::DecryptOnly => {
-                let wrapped = WrappedKey::parse(&row.wrapped)?;
-                // The class is authenticated within the wrapped key; the row's column is not.
-                if wrapped.class() != class {
-                    return Err(SealError::NotAuthentic);
-                }
-                Some(ring.unwrap(tenant, row.version, &wrapped)?)
-            }
-        };
-        match (row.state, key) {
-            (KeyState::Active, Some(key)) if active.is_none() => active = Some(key),
-            (KeyState::Active, _) => return Err(SealError::KeysInconsistent { class }),
-            (_, key) => others.push((row.version, key)),
+    for row in rows {
+        if row.state == KeyState::Destroyed {
+            others.push((row.version, None));
+            continue;
+        }
+        let wrapped = WrappedKey::parse(&row.wrapped)?;
+        // The class is authenticated within the wrapped key; the row's column is not.
+        if wrapped.class() != class {
+            return Err(SealError::NotAuthentic);
+        }
+        let key = ring.unwrap(tenant, row.version, &wrapped)?;
+        if row.version == seals {
+            active = Some(key);
+        } else {
+            others.push((row.version, Some(key)));
         }
     }
-    active.map(|active| ClassKeys { active, others }).ok_or(SealError::KeysInconsistent { class })
+    active.map(|active| ClassKeys { active, others }).ok_or(inconsistent)
 }

@@ -8,6 +8,7 @@
 mod event;
 mod field;
 mod key_file;
+mod key_file_change;
 mod keyset;
 mod place;
 mod ring;
@@ -20,9 +21,10 @@ mod xaes;
 pub use event::{EventBinding, event_binding};
 pub use field::{FIELD_OVERHEAD_BYTES, sealed_version};
 pub use key_file::{KEY_FILE_BYTES_MAX, KeyFileError, MASTER_KEYS_MAX, read_key_file, write_key_file};
-pub use keyset::{KeyState, NewKey, TenantKeyRow, TenantKeyset};
+pub use key_file_change::KeyFileText;
+pub use keyset::{KEY_SETTLES_SECONDS, KeyState, NewKey, TenantKeyRow, TenantKeyset};
 pub use place::{Column, Place};
-pub use ring::{KekId, KeyRing, RingError};
+pub use ring::{KekId, KeyRing, NotAnId, RingError};
 pub use tenant_key::{BodyMac, TenantKey};
 pub use wrapped::{WRAPPED_BYTES, WrappedKey};
 

@@ -2,6 +2,7 @@
 //! that a master key can be changed without a pause. Where the keys come from is not known here.
 
 use std::fmt;
+use std::str::FromStr;
 
 use zeroize::Zeroize;
 
@@ -16,6 +17,28 @@ use crate::secret::Secret;
 /// right name. It tells nothing of the key and may be printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KekId(pub [u8; 8]);
+
+impl KekId {
+    /// The name of a key.
+    pub fn of(key: &Secret<[u8; KEY_BYTES]>) -> Self {
+        Self(derive(b"inbox-kek-v1", key.expose()).expand(b"id"))
+    }
+}
+
+impl FromStr for KekId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let mut id = [0; 8];
+        hex::decode_to_slice(text, &mut id).map_err(|_| NotAnId)?;
+        Ok(Self(id))
+    }
+}
+
+/// A text that is no id of a master key. It may be the key itself, so it is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is no id of a master key: an id has 16 hexadecimal digits, as `restante keys list` shows them")]
+pub struct NotAnId;
 
 impl fmt::Display for KekId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,7 +72,7 @@ impl MasterKey {
     fn new(key: &Secret<[u8; KEY_BYTES]>) -> Self {
         let derived = derive(b"inbox-kek-v1", key.expose());
         let mut wrapping_key = derived.expand(b"wrap");
-        let made = Self { id: KekId(derived.expand(b"id")), wrapping: Xaes256Gcm::new(&wrapping_key) };
+        let made = Self { id: KekId::of(key), wrapping: Xaes256Gcm::new(&wrapping_key) };
         wrapping_key.zeroize();
         made
     }

@@ -154,7 +154,26 @@ fn rotated(old: KeyState) -> [TenantKeyRow; 4] {
     let new = NewKey { key: counting(0x40), nonce: NONCE };
     let next = TenantKeyset::new_row(&ring(), TENANT, KeyClass::Payload, 2, &new);
     let wrapped = if old == KeyState::Destroyed { Vec::new() } else { payload.wrapped };
-    [TenantKeyRow { state: old, wrapped, ..payload }, digest, secrets, next]
+    [TenantKeyRow { state: old, wrapped, ..payload }, digest, secrets, TenantKeyRow { settled: true, ..next }]
+}
+
+#[test]
+fn a_new_key_opens_before_it_seals_so_that_every_node_has_it_by_then() {
+    let mut rows = rotated(KeyState::DecryptOnly);
+    rows[3].settled = false;
+    let young = TenantKeyset::unwrap(&ring(), TENANT, &rows).unwrap();
+    let sealed = young.seal(&body(), b"before", NONCE);
+    assert_eq!(sealed_version(&sealed), Ok(1));
+    rows[3].settled = true;
+    let settled = TenantKeyset::unwrap(&ring(), TENANT, &rows).unwrap();
+    let new = settled.seal(&body(), b"new", NONCE);
+    assert_eq!(sealed_version(&new), Ok(2));
+    assert_eq!(young.open(&body(), &new).unwrap(), b"new", "one that does not seal with it yet has it");
+    // A destroyed one never seals, however old the next one is.
+    let mut rows = rotated(KeyState::Destroyed);
+    rows[3].settled = false;
+    let only = TenantKeyset::unwrap(&ring(), TENANT, &rows).unwrap();
+    assert_eq!(sealed_version(&only.seal(&body(), b"new", NONCE)), Ok(2));
 }
 
 #[test]

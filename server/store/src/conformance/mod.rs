@@ -14,6 +14,7 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::engine::ALL,
         crate::events::ALL,
         crate::handoffs::ALL,
+        crate::nodes::ALL,
         crate::probe::ALL,
         crate::replay_jobs::ALL,
         crate::rollups::ALL,

@@ -19,6 +19,7 @@ pub mod member_list;
 pub mod members;
 pub mod people;
 pub mod receiving;
+pub mod sealed_secrets;
 pub mod second_factors;
 pub mod secrets;
 pub mod sessions;
@@ -49,6 +50,7 @@ pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
         members::ALL,
         people::ALL,
         receiving::ALL,
+        sealed_secrets::ALL,
         second_factors::ALL,
         secrets::ALL,
         sessions::ALL,

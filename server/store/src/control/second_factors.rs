@@ -7,6 +7,7 @@ use restante_core::token::TokenHash;
 
 use crate::engine::sql::statements;
 use crate::engine::{Conn, Row, StoreError, values};
+use crate::failpoint;
 
 /// A second factor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +58,11 @@ statements! {
     SECOND_FACTORS_ALL = both
         "SELECT user_id, key_wrapped, secret_sealed, last_step, created_at, enabled_at FROM second_factors
             WHERE user_id > $1 ORDER BY user_id LIMIT $2";
+
+    // Only the value that was read is replaced, so that two runs can't undo each other's work.
+    /// Replaces the wrapping of a person's key.
+    SECOND_FACTOR_REWRAP = both
+        "UPDATE second_factors SET key_wrapped = $3 WHERE user_id = $1 AND key_wrapped = $2";
 
     /// Keeps a recovery code.
     RECOVERY_CODE_INSERT = both
@@ -140,6 +146,22 @@ pub async fn page(
 ) -> Result<Vec<SecondFactorRow>, StoreError> {
     let after = after.map_or(uuid::Uuid::nil(), |after| after.0);
     conn.fetch_all(&SECOND_FACTORS_ALL, values![after, limit]).await?.iter().map(read).collect()
+}
+
+/// Replaces the wrappings of people's keys, of each that is still as it was read; gives how many.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn rewrap_all(
+    conn: &mut Conn<'_>,
+    keys: Vec<(UserId, Vec<u8>, Vec<u8>)>,
+) -> Result<u64, StoreError> {
+    let mut done = 0;
+    for (user, read, wrapped) in keys {
+        done += conn.execute(&SECOND_FACTOR_REWRAP, values![user, read, wrapped]).await?;
+    }
+    failpoint::pass(failpoint::REWRAP).await?;
+    Ok(done)
 }
 
 /// Replaces a person's recovery codes.
