@@ -8,6 +8,9 @@ pub mod administration;
 pub mod api_keys;
 pub mod authenticate;
 mod by;
+pub mod check;
+#[cfg(test)]
+mod check_tests;
 pub mod claim;
 pub mod clock;
 pub mod consumers;
@@ -16,6 +19,9 @@ pub mod endpoints;
 pub mod events;
 pub mod failures;
 pub mod figures;
+pub mod high_water;
+#[cfg(test)]
+mod high_water_tests;
 mod idempotency;
 pub mod keys;
 pub mod members;
@@ -53,6 +59,7 @@ use restante_core::time::Clock;
 use restante_store::Store;
 
 use authenticate::Callers;
+use high_water::HighWater;
 use keys::TenantKeys;
 use people::{Passwords, Throttle};
 use random::Random;
@@ -104,6 +111,8 @@ pub struct Parts {
     pub targets: Targets,
     /// Refusals until they are written.
     pub refusals: Refusals,
+    /// How far the instance has come, outside of the database.
+    pub high_water: HighWater,
 }
 
 impl App {
@@ -124,6 +133,7 @@ impl App {
                 wakeups: Wakeups::default(),
                 targets: Targets::default(),
                 refusals: Refusals::default(),
+                high_water: HighWater::default(),
             }),
         }
     }

@@ -95,7 +95,12 @@ impl Node {
                 let changed = self.look_at_key_file().await;
                 if changed || beaten.is_none_or(|at| at.elapsed() >= BEAT_EVERY) {
                     match self.beat().await {
-                        Ok(()) => beaten = Some(Instant::now()),
+                        Ok(()) => {
+                            beaten = Some(Instant::now());
+                            if let Err(error) = self.app.raise_high_water().await {
+                                tracing::debug!(%error, "the mark of how far the instance has come was not raised");
+                            }
+                        }
                         Err(error) => tracing::debug!(%error, "the server could not say that it lives"),
                     }
                 }

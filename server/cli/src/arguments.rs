@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::key_arguments::KeysArguments;
 use crate::settings::{AllGiven, Settings, Sources, gather};
+use crate::upkeep_arguments::{BackupArguments, CheckArguments, CopyArguments};
 
 /// Receives webhooks, verifies them, keeps them, and hands them to applications.
 #[derive(Debug, Parser)]
@@ -33,6 +34,12 @@ pub(crate) enum Command {
     Retention(RetentionArguments),
     /// Change the master key without a pause, and rotate the keys of tenants
     Keys(KeysArguments),
+    /// Copy the SQLite database into a new file, beside a running server; for PostgreSQL, say what does
+    Backup(BackupArguments),
+    /// Look whether the instance is sound; ends with status 1 when it is not
+    Check(CheckArguments),
+    /// Move an instance from SQLite into an empty PostgreSQL database; may be stopped and run again
+    Copy(CopyArguments),
     /// Print the settings that are in force, and where each comes from
     Config(ConfigArguments),
     /// Ask the server on this machine whether it can commit; ends with status 1 when it can't

@@ -46,6 +46,8 @@ from! {
     restante_app::keys::MasterKeyError,
     restante_core::problem::Problem,
     restante_store::StoreError,
+    restante_store::backup::BackupError,
+    restante_store::copy::CopyError,
 }
 
 fn capitalised(text: &str) -> String {

@@ -13,6 +13,8 @@ mod memory;
 mod say;
 mod serving;
 mod settings;
+mod standing;
+mod upkeep_arguments;
 
 use std::process::ExitCode;
 
@@ -51,6 +53,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             RetentionCommand::Run(asked) => block_on(commands::retention_run::run(asked)),
         },
         Command::Keys(asked) => block_on(commands::keys::run(asked)),
+        Command::Backup(asked) => block_on(commands::backup::run(asked)),
+        Command::Check(asked) => block_on(commands::check::run(asked)),
+        Command::Copy(asked) => block_on(commands::copy::run(asked)),
         Command::Config(asked) => commands::config::run(&asked),
         Command::Healthcheck(asked) => block_on(commands::healthcheck::run(asked)),
         Command::Sign(asked) => commands::sign::run(&asked),

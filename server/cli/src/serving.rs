@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use restante_api::server::{self, Limits};
 use restante_api::{Api, operations_router, router, with_layers};
+use restante_app::high_water::run_high_water;
 use restante_app::nodes::Node;
 use restante_app::receive::run_refusal_flush;
 use restante_app::sweep::run_sweeps;
@@ -97,6 +98,7 @@ pub(crate) async fn run(
     let node = Node::new(app.clone(), instance.master_key_file.clone(), env!("CARGO_PKG_VERSION"));
     // Whoever changes a master key has to know of this server before it wraps anything.
     node.beat().await?;
+    background.spawn(run_high_water(app.clone(), stopped.clone()));
     background.spawn(node.run(hung_up()?, stopped.clone()));
     background.spawn(until(stopped.clone(), figures::upkeep(recorder)));
     background.spawn(until(stopped.clone(), restante_app::figures::watch(app.clone())));

@@ -13,6 +13,8 @@ pub(crate) const BEFORE_COMMIT: &str = "before_commit";
 pub(crate) const REWRAP: &str = "rewrap";
 /// Secrets are sealed anew, and the step is not committed.
 pub(crate) const RESEAL: &str = "reseal";
+/// A stretch of a table was copied, and is not committed.
+pub(crate) const COPY: &str = "copy";
 /// Committed, and nobody has been answered.
 pub(crate) const AFTER_COMMIT: &str = "after_commit";
 

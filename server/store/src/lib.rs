@@ -2,11 +2,14 @@
 //! registered, so that tests can prepare it on both engines and look for the tenant in it.
 
 mod announce;
+pub mod backup;
 mod benching;
+pub mod check;
 #[cfg(test)]
 mod conformance;
 pub mod consumers;
 pub mod control;
+pub mod copy;
 mod deliveries;
 mod engine;
 pub mod events;
@@ -15,6 +18,7 @@ mod failpoint;
 pub mod filling;
 mod group;
 pub mod handoffs;
+pub mod high_water;
 pub mod nodes;
 mod probe;
 pub mod refusals;

@@ -80,6 +80,10 @@ impl Store {
         self.inner.pools.engine()
     }
 
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.inner.pools
+    }
+
     fn fixed_now(&self) -> Option<Timestamp> {
         self.inner.clock.as_ref().map(|clock| clock.now())
     }

@@ -282,6 +282,9 @@ impl App {
                 let queued = Instant::now();
                 match self.commit(patience, delivery, incoming.held.clone()).await {
                     Ok(committed) => {
+                        if let Some(new) = committed.receipts.iter().rfind(|receipt| !receipt.duplicate) {
+                            self.high_water.acknowledged(target.tenant, new.id);
+                        }
                         figures::commit(queued.elapsed());
                         let duplicates =
                             committed.receipts.iter().filter(|receipt| receipt.duplicate).count() as u64;

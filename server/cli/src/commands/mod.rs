@@ -1,8 +1,11 @@
 //! What the commands do, one file each.
 
 pub(crate) mod admin_link;
+pub(crate) mod backup;
 pub(crate) mod bootstrap;
+pub(crate) mod check;
 pub(crate) mod config;
+pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod healthcheck;
 pub(crate) mod retention_run;

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::instance::{For, Instance};
 use crate::serving::{self, Ports};
 use crate::settings::Settings;
-use crate::{logging, say};
+use crate::{logging, say, standing};
 
 pub(crate) async fn run(asked: SettingFlags) -> Result<(), Failure> {
     let (settings, _) = asked.settings()?;
@@ -13,6 +13,10 @@ pub(crate) async fn run(asked: SettingFlags) -> Result<(), Failure> {
     let stop = serving::interrupted()?;
     let ports = Ports::take(&settings)?;
     let instance = Instance::open(&settings, For::Serving).await?;
+    if let Some(why) = standing::refusal(instance.app.standing(&settings.data_dir).await?) {
+        return Err(Failure::new(why));
+    }
+    instance.app.keep_high_water(&settings.data_dir).await?;
     greet(&settings, &instance, ports.address()?).await?;
     serving::run(instance, ports, &settings, stop).await
 }

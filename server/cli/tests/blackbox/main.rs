@@ -44,4 +44,6 @@ mod standstill;
 mod starting;
 mod stops;
 mod stories;
+
+mod upkeep;
 mod workers;

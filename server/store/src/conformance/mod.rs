@@ -9,11 +9,13 @@ use crate::engine::Sql;
 /// Every statement of the store.
 fn all_statements() -> Vec<&'static Sql> {
     let alone = [
+        crate::check::ALL,
         crate::consumers::ALL,
         crate::deliveries::ALL,
         crate::engine::ALL,
         crate::events::ALL,
         crate::handoffs::ALL,
+        crate::high_water::ALL,
         crate::nodes::ALL,
         crate::probe::ALL,
         crate::replay_jobs::ALL,
