@@ -94,7 +94,7 @@ impl Things {
 }
 
 /// What makes every form right but for what its path names.
-fn form<'a>(theirs: &'a str) -> Vec<(&'static str, &'a str)> {
+fn form(theirs: &str) -> Vec<(&'static str, &str)> {
     vec![
         ("typed_name", theirs),
         ("name", "changed"),
