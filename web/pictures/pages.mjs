@@ -98,6 +98,7 @@ export function pages(ids, stress) {
     { name: "admin", path: "/admin", who: "owner" },
     { name: "admin-people", path: "/admin/people", who: "owner" },
     { name: "admin-person", path: ids.person, who: "owner" },
+    { name: "admin-keys", path: "/admin/keys", who: "owner" },
     { name: "admin-audit", path: "/admin/audit", who: "owner" },
     fresh("overview", ""),
     fresh("events", "/events"),

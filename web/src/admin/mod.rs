@@ -1,6 +1,7 @@
 //! The administration of the instance. A file an action; each is for administrators.
 
 mod audit;
+mod keys;
 mod people;
 mod person;
 mod retention;
@@ -29,4 +30,6 @@ pub(crate) fn routes() -> Router<Web> {
         .route("/admin/retention/override", post(retention::override_windows))
         .route("/admin/retention/lift", post(retention::lift))
         .route("/admin/audit", get(audit::show))
+        .route("/admin/keys", get(keys::show))
+        .route("/admin/keys/rotate", post(keys::rotate))
 }

@@ -69,3 +69,30 @@ both_engines!(signing_up_is_opened_and_closed, |t| async {
     assert_eq!(admin.post("/admin/sign-up", &[("open", "no")]).await.location(), "/admin?said=closed");
     assert_eq!(site.browser().get("/sign-up").await.status, 404);
 });
+
+both_engines!(an_administrator_sees_the_keys_and_rotates_a_tenants, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("first").await;
+    site.a.tenant("acme").await;
+    let (mut admin, mut ada) = (site.owner("first").await, site.owner("acme").await);
+    let page = admin.get("/admin/keys").await;
+    let active = site.a.app.keys.ring().active_id().to_string();
+    assert!(page.status == 200 && page.text.contains(&active), "{}", page.text);
+    let rotation = [("tenant", "acme"), ("class", "payload")];
+    assert_eq!(admin.post("/admin/keys/rotate", &rotation).await.location(), "/admin/keys?said=rotated");
+    let tenant = site.a.app.tenant_of_slug("acme").await.unwrap();
+    let keys = site.a.app.keys_of_tenant(tenant).await.unwrap();
+    assert_eq!(keys.iter().map(|key| key.version).max(), Some(2));
+    assert!(admin.get("/admin/audit").await.text.contains("keys.rotate"));
+    assert!(ada.get("/t/acme/audit").await.text.contains("keys.rotate"), "and their own log has it");
+
+    let wrong = admin.post("/admin/keys/rotate", &[("tenant", "nobody"), ("class", "payload")]).await;
+    assert!(wrong.status == 422 && wrong.text.contains("There is no tenant"), "{}", wrong.text);
+    assert_eq!(
+        admin.post("/admin/keys/rotate", &[("tenant", "acme"), ("class", "digest")]).await.status,
+        422
+    );
+    assert_eq!(ada.get("/admin/keys").await.status, 404);
+    assert_eq!(ada.post("/admin/keys/rotate", &rotation).await.status, 404);
+    assert_eq!(site.a.app.keys_of_tenant(tenant).await.unwrap().len(), 4, "nobody else rotated anything");
+});

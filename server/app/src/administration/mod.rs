@@ -2,12 +2,14 @@
 //! table of routes holds the pages to administrators, and each verb asks once more. A file an action.
 
 mod audit;
+mod keys;
 mod people;
 mod sign_up;
 #[cfg(test)]
 mod tests;
 
 pub use audit::{AuditPage, place_in_log};
+pub use keys::KeysPage;
 pub use people::PeoplePage;
 pub use restante_store::control::audit::{AuditLine, AuditOf};
 pub use restante_store::control::users::UserRow;

@@ -60,9 +60,24 @@ pub struct TenantKeyShown {
 pub(super) async fn count(
     rows: &impl TenantKeyRows,
 ) -> Result<(BTreeMap<KekId, (u64, u64)>, KeyTotals), StoreError> {
+    let (uses, totals, _) = count_some(rows, u32::MAX).await?;
+    Ok((uses, totals))
+}
+
+/// The same of so many pages of each at most; tells whether that was all.
+async fn count_some(
+    rows: &impl TenantKeyRows,
+    pages_max: u32,
+) -> Result<(BTreeMap<KekId, (u64, u64)>, KeyTotals, bool), StoreError> {
+    let mut is_whole = true;
     let (mut uses, mut totals) = (BTreeMap::<KekId, (u64, u64)>::new(), KeyTotals::new());
-    let mut after = None;
+    let (mut after, mut pages) = (None, 0);
     loop {
+        if pages == pages_max {
+            is_whole = false;
+            break;
+        }
+        pages += 1;
         let page = rows.page(after, CHECK_ROWS).await?;
         let Some((tenant, last)) = page.last() else { break };
         after = Some((*tenant, last.class, last.version));
@@ -73,8 +88,13 @@ pub(super) async fn count(
             }
         }
     }
-    let mut after = None;
+    let (mut after, mut pages) = (None, 0);
     loop {
+        if pages == pages_max {
+            is_whole = false;
+            break;
+        }
+        pages += 1;
         let page = rows.people_page(after, CHECK_ROWS).await?;
         let Some((last, _)) = page.last() else { break };
         after = Some(*last);
@@ -84,8 +104,11 @@ pub(super) async fn count(
             }
         }
     }
-    Ok((uses, totals))
+    Ok((uses, totals, is_whole))
 }
+
+/// Pages of keys that are counted for a page in the browser.
+const SHOWN_PAGES_MAX: u32 = 20;
 
 impl App {
     /// The master keys that are loaded or in use, the active one first, and the tenants' keys in numbers.
@@ -93,7 +116,25 @@ impl App {
     /// # Errors
     /// What the database ran into.
     pub async fn master_keys_in_use(&self) -> Result<(Vec<MasterKeyUse>, KeyTotals), StoreError> {
-        let (mut uses, totals) = count(&self.store).await?;
+        let (keys, totals, _) = self.count_master_keys(u32::MAX).await?;
+        Ok((keys, totals))
+    }
+
+    /// The same of the first twenty thousand keys at most; tells whether these were all.
+    ///
+    /// # Errors
+    /// What the database ran into.
+    pub(crate) async fn some_master_keys_in_use(
+        &self,
+    ) -> Result<(Vec<MasterKeyUse>, KeyTotals, bool), StoreError> {
+        self.count_master_keys(SHOWN_PAGES_MAX).await
+    }
+
+    async fn count_master_keys(
+        &self,
+        pages_max: u32,
+    ) -> Result<(Vec<MasterKeyUse>, KeyTotals, bool), StoreError> {
+        let (mut uses, totals, is_whole) = count_some(&self.store, pages_max).await?;
         let ring = self.keys.ring();
         let mut shown: Vec<MasterKeyUse> = ring
             .ids()
@@ -109,7 +150,7 @@ impl App {
             tenant_keys,
             people,
         }));
-        Ok((shown, totals))
+        Ok((shown, totals, is_whole))
     }
 
     /// The keys of a tenant, by class and version.

@@ -145,4 +145,6 @@ pub const PAGE_ROUTES: &[Route] = &[
     administrator("POST", "/admin/people/{id}/reset-link").confirmed(),
     administrator("POST", "/admin/sign-up").confirmed(),
     administrator("GET", "/admin/audit"),
+    administrator("GET", "/admin/keys"),
+    administrator("POST", "/admin/keys/rotate").confirmed(),
 ];
