@@ -28,6 +28,9 @@ use crate::people::Actor;
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "high-water";
 const FIRST_WORD: &str = "restante-high-water-1";
+/// An event that is older than this before the number was raised says nothing of its own: the number is raised
+/// each twenty seconds, and the clocks of nodes and database differ by less.
+const YOUNG_MICROS: i64 = 3_600 * 1_000_000;
 /// No mark is longer.
 const FILE_BYTES_MAX: usize = 256;
 
@@ -148,7 +151,10 @@ impl App {
     }
 
     async fn compare(&self, marks: Marks, mark: Mark) -> Result<Standing, StoreError> {
-        let known = match mark.last {
+        // What is older is in every database that knows the number: that was raised by a later commit. And
+        // retention may have removed it since.
+        let young = |receipt: ReceiptId| received_micros(receipt) > mark.number.saturating_sub(YOUNG_MICROS);
+        let known = match mark.last.filter(|(_, receipt)| young(*receipt)) {
             Some((tenant, receipt)) => {
                 self.store.read(move |conn| Box::pin(high_water::is_there(conn, tenant, receipt))).await?
             }

@@ -99,10 +99,16 @@ async fn an_older_file_in_the_place_of_the_database_is_not_served() {
     send(&server, &sender, &["evt_1"]).await;
     server.stop().await;
     let copy = place.folder().join("by-hand");
-    fs::copy(place.folder().join("restante.db"), &copy).expect("a copy of a stopped server's file");
+    let log =
+        |path: &Path| path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().display()));
+    let database = place.folder().join("restante.db");
+    // Both files of a stopped server: the events of its last moments stand in the log.
+    fs::copy(&database, &copy).expect("a copy of a stopped server's file");
+    fs::copy(log(&database), log(&copy)).expect("a copy of its log");
     Server::start(&place).await.stop().await;
 
     restore(&place, &copy);
+    fs::copy(log(&copy), log(&database)).expect("its log");
     let said = refused(&place, &["serve"], &[]);
     assert!(said.contains("older than what this instance had acknowledged"), "{said}");
     done(&place, &["check", "--acknowledge-restore"]);
@@ -189,6 +195,8 @@ postgres_alone!(
 
         // Another instance does not go on top of it.
         let other = Place::sqlite();
+        let key = place.folder().join("master.key");
+        fs::copy(key, other.folder().join("master.key")).expect("the same master key");
         Server::start(&other).await.stop().await;
         let said = refused(&other, &["copy", "--to", &url], &[]);
         assert!(said.contains("not empty"), "{said}");
