@@ -35,7 +35,11 @@ fn body_of(method: &str, path: &str) -> Value {
         ("POST", "/v1/consumers") => json!({"name": "c"}),
         ("POST", "/v1/events/{id}/repair") => json!({"event_id": "evt"}),
         ("POST", "/v1/events/{id}/settle") => json!({"consumer": "default", "state": "failed"}),
-        ("PATCH", "/v1/endpoints/{id}" | "/v1/consumers/{name}")
+        ("POST", "/v1/events/{id}/erase" | "/v1/retention/holds") => json!({"reason": "r"}),
+        ("POST", "/v1/retention/erase") => json!({"confirm": "acme", "reason": "r"}),
+        ("PUT", "/v1/retention" | "/v1/retention/providers/{name}")
+        | ("POST", "/v1/retention/preview")
+        | ("PATCH", "/v1/endpoints/{id}" | "/v1/consumers/{name}")
         | ("POST", "/v1/endpoints/{id}/test" | "/v1/events/{id}/replay" | "/v1/replays")
         | (
             "POST",

@@ -117,10 +117,9 @@ impl Tenant {
         let replay = api.post("/v1/replays", &replay).await;
         let id = |made: &Value| made["id"].as_str().expect("an id").to_owned();
         let endpoint = sender.endpoint.clone();
-        // Of another event, so that this one can be erased.
-        let signed = sender.signed(&format!("evt_held_{name}"), None);
-        let held = sender.send(server.address(), &signed).await.expect("an answer").expect(200);
-        let held = json!({ "event": id(&held), "reason": "a dispute" });
+        // Of another endpoint, so that the event can be erased.
+        let other = api.endpoint("stripe").await.endpoint;
+        let held = json!({ "endpoint": other, "reason": "a dispute" });
         let hold = api.post("/v1/retention/holds", &held).await;
         let things = Things {
             endpoint,
