@@ -50,7 +50,7 @@ both_engines!(what_a_sender_wrote_is_text_on_every_page_that_shows_it, |t| async
         site.a.receive(by, endpoint, forged, "req_forged").await;
         site.a.app.flush_refusals().await;
         let refusal = site.a.app.refusals(by, None).await.unwrap()[0].id;
-        let q = serde_urlencoded::to_string([("q", text), ("type", text), ("event_id", text)]).unwrap();
+        let q = serde_urlencoded::to_string([("q", text), ("event_id", text)]).unwrap();
         let mut shown = 0;
         for path in [
             "/t/acme".to_owned(),
