@@ -57,7 +57,8 @@ pub(crate) struct Head {
     pub(crate) remarks: Vec<Badge>,
     pub(crate) id: String,
     pub(crate) href: String,
-    pub(crate) stored: bool,
+    /// Whether it can be replayed: its payload is there, and it doesn't wait for a repair.
+    pub(crate) replayable: bool,
     pub(crate) variants: u64,
 }
 
@@ -153,7 +154,7 @@ impl Head {
             remarks: remarks(&event),
             id: receipt.id.to_string(),
             href: shell.at(&format!("/events/{}", receipt.id)),
-            stored: receipt.payload_state == PayloadState::Stored,
+            replayable: receipt.payload_state == PayloadState::Stored && receipt.reason.is_none(),
             variants: detail.variants.len() as u64,
         }
     }
@@ -410,7 +411,9 @@ mod tests {
             text.matches("name=\"settlement\" value=\"processed\"").count()
         );
         assert!(!text.contains("name=\"event_id\""), "nothing is to be repaired");
-        assert!(page(&samples::hostile(), "Payments").contains("name=\"event_id\""));
+        let unreadable = page(&samples::hostile(), "Payments");
+        assert!(unreadable.contains("name=\"event_id\""));
+        assert!(!unreadable.contains("/replays/new?event=rcp_"), "a replay would be refused before the repair");
     }
 
     #[test]
