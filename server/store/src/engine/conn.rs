@@ -217,7 +217,7 @@ impl<'c> Conn<'c> {
             }
             ConnInner::Postgres(held) => {
                 let asked = if text == "COMMIT" { Asked::Commit } else { Asked::Statement };
-                if text == "BEGIN" {
+                if text.starts_with("BEGIN") {
                     held.set_in_transaction(true);
                 }
                 let said = asked.in_time(sqlx::raw_sql(text).execute(held.asks(asked)?)).await;

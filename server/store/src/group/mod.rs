@@ -1,5 +1,6 @@
-//! Group commit: a committer takes whatever waits, writes it in one transaction, and answers each
-//! after COMMIT. It does not linger for more: what arrives during one commit makes the next group.
+//! Group commit: a committer takes whatever waits and writes it in one transaction. It does not linger
+//! for more: what arrives during one transaction makes the next group. Nor does it wait for the disk:
+//! its callers do (`waiting`), and are answered after a flush that was begun after their COMMIT.
 //!
 //! A record that the database refuses must not cost its neighbours: a group that fails is done again
 //! in halves, down to the one at fault. A COMMIT whose outcome is unknown is answered as unknown.
@@ -9,6 +10,9 @@ mod postgres;
 mod queue;
 mod sqlite;
 mod statistics;
+mod wait_postgres;
+mod wait_sqlite;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -24,6 +28,8 @@ use crate::store::BoxFuture;
 use postgres::PostgresCommitter;
 pub(crate) use queue::Queues;
 use sqlite::SqliteCommitter;
+use wait_postgres::FlushSession;
+use waiting::{Callers, Waiters, Waiting};
 
 /// Records of one transaction.
 const GROUP_RECORDS_MAX: usize = 256;
@@ -93,7 +99,7 @@ where
     }
 }
 
-/// Committers on PostgreSQL: while one waits for the disk, the other writes. A third gained nothing.
+/// Committers on PostgreSQL: while the database works for one, the other works itself. A third gained nothing.
 const POSTGRES_COMMITTERS: u8 = 2;
 
 /// Starts the committers of an engine and gives the ways to them. SQLite has one, as it has one writer.
@@ -114,8 +120,11 @@ pub(crate) async fn start(
         }
         Pools::Postgres { pool } => {
             let (queues, waiting) = Queues::new(POSTGRES_COMMITTERS);
+            // A transaction a request also waits by itself, or it would be compared with half of a group commit.
+            let waits_apart = benching::commits() != Commits::Single;
+            let session = waits_apart.then(|| FlushSession::start(pool.clone()));
             for (number, waiting) in (0..).zip(waiting) {
-                let engine = PostgresCommitter::new(pool.clone());
+                let engine = PostgresCommitter::new(pool.clone(), session.clone());
                 let writer = Writer::new(Lane::Committer(number));
                 run(Committer { waiting, clock: clock.clone(), writer, engine }, fatal.clone());
             }
@@ -169,6 +178,14 @@ struct Committer<E> {
     engine: E,
 }
 
+/// Whether what was committed is on the disk.
+enum Kept {
+    /// It is, or there was nothing to keep.
+    Already,
+    /// Once the one who waits for the disk has flushed it, in the session of this number.
+    OnceFlushed(u64),
+}
+
 /// The transaction of an engine: begin, do, commit.
 trait Transactions: Send {
     /// Begins a transaction.
@@ -176,7 +193,9 @@ trait Transactions: Send {
     /// The connection in it.
     fn conn(&mut self) -> Result<Conn<'_>, StoreError>;
     /// Ends it; an error leaves the outcome unknown.
-    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn commit(&mut self) -> BoxFuture<'_, Result<Kept, StoreError>>;
+    /// Where callers wait for the disk; `None` where each commit waits for it.
+    fn waiters(&self) -> Option<Waiters>;
     /// Hears what went wrong, to stop for good where nothing else is safe.
     fn failed(&self, error: &StoreError);
     /// Gives it up; when that fails the connection is dropped, which gives it up as well.
@@ -200,7 +219,7 @@ impl<E: Transactions> Committer<E> {
             self.commit(group).await;
             if let Some(done) = stop {
                 self.waiting.close();
-                let _ = done.send(());
+                pass_on(self.engine.waiters(), Waiting::Stop(done)).await;
                 return;
             }
         }
@@ -221,30 +240,33 @@ impl<E: Transactions> Committer<E> {
                     answer_all(answers, &error);
                     writes.into_iter().for_each(|job| job.answer(Err(error.again())));
                 }
-                Ok(outcome) => {
-                    if let Err(error) = &outcome {
-                        self.engine.failed(error);
-                    }
-                    writes.into_iter().for_each(|job| job.answer(Ok(())));
+                Ok((outcome, kept)) => {
+                    let mut callers = Callers { writes, ..Callers::default() };
                     match outcome {
                         Ok(committed) => {
                             let receipts = committed.iter().flatten().flat_map(|delivery| &delivery.receipts);
                             self.engine.grown(receipts.filter(|receipt| !receipt.duplicate).count());
-                            for (answer, outcome) in answers.into_iter().zip(committed) {
-                                // A caller that went away wants no answer; its event is stored all the same.
-                                let _ = answer.send(outcome.ok_or(StoreError::Stale));
-                            }
-                        }
-                        Err(error) if error.is_about_a_row() && records.len() > 1 => {
-                            let mut first: Vec<_> = records.into_iter().zip(answers).collect();
-                            let second = first.split_off(first.len() / 2);
-                            for half in [second, first] {
-                                parts.push(Group { deliveries: half, ..Group::default() });
-                            }
+                            let told = committed.into_iter().map(|one| one.ok_or(StoreError::Stale));
+                            callers.deliveries = answers.into_iter().zip(told).collect();
                         }
                         Err(error) => {
-                            tracing::warn!(records = records.len(), error = %error, "a record was not committed");
-                            answer_all(answers, &error);
+                            self.engine.failed(&error);
+                            if error.is_about_a_row() && records.len() > 1 {
+                                let mut first: Vec<_> = records.into_iter().zip(answers).collect();
+                                let second = first.split_off(first.len() / 2);
+                                for half in [second, first] {
+                                    parts.push(Group { deliveries: half, ..Group::default() });
+                                }
+                            } else {
+                                tracing::warn!(records = records.len(), error = %error, "a record was not committed");
+                                answer_all(answers, &error);
+                            }
+                        }
+                    }
+                    match kept {
+                        Kept::Already => callers.answer().await,
+                        Kept::OnceFlushed(session) => {
+                            pass_on(self.engine.waiters(), Waiting::Group { callers, session }).await;
                         }
                     }
                 }
@@ -258,7 +280,7 @@ impl<E: Transactions> Committer<E> {
         &mut self,
         records: &[Delivery],
         writes: &mut [Box<dyn AnyJob>],
-    ) -> Result<Result<Vec<Option<Committed>>, StoreError>, StoreError> {
+    ) -> Result<(Result<Vec<Option<Committed>>, StoreError>, Kept), StoreError> {
         self.engine.begin().await?;
         let now = self.clock.as_ref().map(|clock| clock.now());
         let done = match self.engine.conn() {
@@ -269,22 +291,30 @@ impl<E: Transactions> Committer<E> {
             // Nothing else is in the transaction, so there is nothing to commit.
             Ok(Err(error)) if writes.is_empty() => {
                 self.engine.rollback().await;
-                Ok(Err(error))
+                Ok((Err(error), Kept::Already))
             }
             Ok(outcome) => {
                 if let Err(error) = at(failpoint::BEFORE_COMMIT, records).await {
                     self.engine.rollback().await;
                     return Err(error);
                 }
-                self.engine.commit().await?;
-                at(failpoint::AFTER_COMMIT, records).await?;
-                Ok(outcome)
+                Ok((outcome, self.engine.commit().await?))
             }
             Err(error) => {
                 self.engine.rollback().await;
                 Err(error)
             }
         }
+    }
+}
+
+/// To the one who waits for the disk. When that one is gone nobody is answered, and the callers
+/// take it as a stop.
+async fn pass_on(waiters: Option<Waiters>, waiting: Waiting) {
+    match (waiters, waiting) {
+        (Some(waiters), waiting) => drop(waiters.send(waiting).await),
+        (None, Waiting::Stop(done)) => drop(done.send(())),
+        (None, Waiting::Group { callers, .. }) => callers.answer().await,
     }
 }
 

@@ -2,8 +2,10 @@
 
 use sqlx::PgPool;
 
-use super::Transactions;
 use super::statistics::Growth;
+use super::wait_postgres::FlushSession;
+use super::waiting::Waiters;
+use super::{Kept, Transactions};
 use crate::engine::{Conn, Held, StoreError};
 use crate::store::BoxFuture;
 
@@ -11,12 +13,16 @@ use crate::store::BoxFuture;
 pub(super) struct PostgresCommitter {
     pool: PgPool,
     connection: Option<Held>,
+    /// Who waits for the disk; `None`: each commit does.
+    session: Option<FlushSession>,
+    /// The session that was there when the transaction was begun, and will wait for it.
+    waits: Option<u64>,
     growth: Growth,
 }
 
 impl PostgresCommitter {
-    pub(super) fn new(pool: PgPool) -> Self {
-        Self { growth: Growth::new(pool.clone()), pool, connection: None }
+    pub(super) fn new(pool: PgPool, session: Option<FlushSession>) -> Self {
+        Self { growth: Growth::new(pool.clone()), pool, connection: None, session, waits: None }
     }
 
     fn broken() -> StoreError {
@@ -30,7 +36,12 @@ impl Transactions for PostgresCommitter {
             if self.connection.is_none() {
                 self.connection = Some(Held::acquire(&self.pool).await?);
             }
-            let begun = self.conn()?.control("begin", "BEGIN").await;
+            self.waits = self.session.as_ref().and_then(FlushSession::now);
+            let text = match self.waits {
+                Some(_) => "BEGIN; SET LOCAL synchronous_commit TO off",
+                None => "BEGIN",
+            };
+            let begun = self.conn()?.control("begin", text).await;
             if begun.is_err() {
                 self.connection = None;
             }
@@ -42,16 +53,20 @@ impl Transactions for PostgresCommitter {
         self.connection.as_mut().map(Conn::postgres).ok_or_else(Self::broken)
     }
 
-    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn commit(&mut self) -> BoxFuture<'_, Result<Kept, StoreError>> {
         Box::pin(async {
             match self.conn()?.control("commit", "COMMIT").await {
-                Ok(()) => Ok(()),
+                Ok(()) => Ok(self.waits.map_or(Kept::Already, Kept::OnceFlushed)),
                 Err(error) => {
                     self.connection = None;
                     Err(StoreError::CommitUnknown { detail: error.to_string() })
                 }
             }
         })
+    }
+
+    fn waiters(&self) -> Option<Waiters> {
+        self.session.as_ref().map(FlushSession::waiters)
     }
 
     fn failed(&self, _: &StoreError) {}

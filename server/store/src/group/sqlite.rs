@@ -1,11 +1,13 @@
 //! The committer's transactions on SQLite.
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::watch;
 
-use super::Transactions;
 use super::checkpoint::Checkpoints;
+use super::waiting::Waiters;
+use super::{Kept, Transactions, wait_sqlite};
+use crate::benching::{self, Commits};
 use crate::engine::{Conn, Host, StoreError};
 use crate::store::BoxFuture;
 
@@ -16,6 +18,8 @@ pub(super) struct SqliteCommitter {
     fatal: watch::Sender<Option<String>>,
     checkpoints: Checkpoints,
     host: Host,
+    /// Who waits for the disk; `None`: each commit does.
+    waiters: Option<Waiters>,
 }
 
 impl SqliteCommitter {
@@ -24,10 +28,20 @@ impl SqliteCommitter {
         fatal: watch::Sender<Option<String>>,
     ) -> Result<Self, StoreError> {
         let open = |error| StoreError::from_sqlx("open the writer", error);
-        let connection = options.connect().await.map_err(open)?;
+        // A transaction a request also waits by itself, or it would be compared with half of a group commit.
+        let waits_apart = benching::commits() != Commits::Single;
+        let own = if waits_apart {
+            options.clone().synchronous(SqliteSynchronous::Normal)
+        } else {
+            options.clone()
+        };
+        let connection = own.connect().await.map_err(open)?;
         let checkpoints = Checkpoints::start(options, fatal.clone()).await.map_err(open)?;
-        let host = Host::of(options.get_filename());
-        Ok(Self { options: options.clone(), connection, fatal, checkpoints, host })
+        let file = options.get_filename();
+        let host = Host::of(&file);
+        let waiters = waits_apart.then(|| wait_sqlite::start(&file, fatal.clone())).transpose();
+        let waiters = waiters.map_err(|error| open(sqlx::Error::Io(error)))?;
+        Ok(Self { options: own, connection, fatal, checkpoints, host, waiters })
     }
 }
 
@@ -62,16 +76,23 @@ impl Transactions for SqliteCommitter {
         Ok(Conn::sqlite(&mut self.connection))
     }
 
-    fn commit(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn commit(&mut self) -> BoxFuture<'_, Result<Kept, StoreError>> {
         Box::pin(async {
             let committed = Conn::sqlite(&mut self.connection).control("commit", "COMMIT").await;
             let Err(error) = committed else {
                 self.checkpoints.after_commit(&mut self.connection).await;
-                return Ok(());
+                return Ok(match self.waiters {
+                    Some(_) => Kept::OnceFlushed(wait_sqlite::SESSION),
+                    None => Kept::Already,
+                });
             };
             self.rollback().await;
             Err(StoreError::CommitUnknown { detail: error.to_string() })
         })
+    }
+
+    fn waiters(&self) -> Option<Waiters> {
+        self.waiters.clone()
     }
 
     fn failed(&self, error: &StoreError) {

@@ -9,7 +9,7 @@ use restante_core::token::LeaseToken;
 use super::expire::{Expired, expire};
 use super::sql;
 use crate::consumers::{self, ConsumerRecord};
-use crate::engine::{Batch, Conn, Engine, Row, StoreError, values};
+use crate::engine::{Batch, Conn, Row, StoreError, values};
 use crate::rollups::{Lane, Tally};
 
 /// What is asked.
@@ -64,11 +64,6 @@ pub async fn claim(
     consumer: &ConsumerRecord,
     claim: Claim,
 ) -> Result<Claimed, StoreError> {
-    if conn.engine() == Engine::Postgres {
-        // A claim that a crash of the database undoes is only handed out again, so it need not wait
-        // for the disk; the ack does.
-        conn.control("asynchronous commit", "SET LOCAL synchronous_commit TO off").await?;
-    }
     let now = conn.now().await?;
     consumers::note_claim(conn, consumer, now).await?;
     let expired = expire(conn, consumer.tenant, consumer.id, consumer.max_attempts).await?;

@@ -278,3 +278,25 @@ both_engines!(a_lease_is_of_one_consumer_and_one_tenant, |t| async {
     assert_eq!(ack(&t, &consumer, vec![some(&lease)]).await, [LeaseResult::Acked]);
     assert_eq!(in_state(&t, &second, "leased").await, 1);
 });
+
+/// An event may be seen a moment before it is on the disk; its sender has no answer then, and would bring it again
+/// under another id if the power failed. So it must not be handed out yet. On SQLite every write waits.
+#[tokio::test]
+async fn what_a_claim_hands_out_on_postgres_has_reached_the_disk() {
+    use crate::engine::Sql;
+
+    static HOW: Sql = Sql::both("how", "SELECT current_setting('synchronous_commit') AS how");
+    let Some(t) = TestStore::postgres().await else {
+        return crate::testing::say_skipped("what_a_claim_hands_out_on_postgres_has_reached_the_disk");
+    };
+    let consumer = with_consumer(&t).await;
+    receive(&t, TENANT, "evt_1").await;
+    let asked = asking(1, 60);
+    let how = write(&t.store, move |conn| {
+        Box::pin(async move {
+            assert_eq!(super::super::claim(conn, &consumer, asked).await?.leases.len(), 1);
+            conn.fetch_one(&HOW, vec![]).await?.text("how")
+        })
+    });
+    assert_eq!(how.await, "on");
+}
