@@ -32,6 +32,12 @@ const POOL_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Connections that read from SQLite beside the one that writes.
 const SQLITE_READERS: u32 = 4;
 
+/// Pages that a connection keeps in memory, in KiB as `cache_size` takes them (negative). What is not among them is
+/// in the system's own cache as a rule, which costs a copy; so this need hold no more than the inner pages of
+/// the indexes and their newest leaves.
+const SQLITE_WRITER_CACHE: &str = "-24576";
+const SQLITE_READER_CACHE: &str = "-6144";
+
 /// Where the database is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Url {
@@ -126,18 +132,22 @@ async fn open_sqlite(path: &std::path::Path, beside_a_server: bool) -> Result<Po
     let any = SqliteConnectOptions::new()
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
-        // A commit is on the disk before it is answered. NORMAL would lose the last ones with the power.
+        // A commit is on the disk before it is answered. NORMAL would lose the last ones with the power;
+        // the committer alone uses it, and flushes by itself (`group::wait_sqlite`).
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(if beside_a_server { SQLITE_GUEST_BUSY_MAX } else { SQLITE_BUSY_MAX })
         .pragma("mmap_size", "0")
-        .pragma("cache_size", "-65536")
         // Checkpoints are `group::checkpoint`'s; a process without a committer leaves them to the next one.
         .pragma("wal_autocheckpoint", "0")
         .statement_cache_capacity(200)
         .optimize_on_close(false, None);
     // Takes effect in an empty file alone: retention gives space back in steps. Not for readers: it writes.
-    let writer = any.clone().create_if_missing(true).auto_vacuum(SqliteAutoVacuum::Incremental);
+    let writer = any
+        .clone()
+        .create_if_missing(true)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .pragma("cache_size", SQLITE_WRITER_CACHE);
     let mut first = writer.connect().await.map_err(unavailable("open SQLite"))?;
     check_sqlite(&mut first).await?;
     MIGRATIONS_SQLITE.run(&mut first).await.map_err(migration_failed)?;
@@ -145,7 +155,7 @@ async fn open_sqlite(path: &std::path::Path, beside_a_server: bool) -> Result<Po
     let readers = SqlitePoolOptions::new()
         .max_connections(SQLITE_READERS)
         .acquire_timeout(POOL_WAIT_MAX)
-        .connect_with(any.read_only(true))
+        .connect_with(any.read_only(true).pragma("cache_size", SQLITE_READER_CACHE))
         .await
         .map_err(unavailable("open SQLite for reading"))?;
     Ok(Pools::Sqlite { writer: Box::new(writer), readers, _guest: guest })
