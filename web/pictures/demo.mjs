@@ -78,6 +78,8 @@ export class Demo {
     ids.refusal = await page.locator("main table a").first().getAttribute("href");
     await page.goto(`${this.base}/admin/people`);
     ids.person = await page.locator("main table a").first().getAttribute("href");
+    await page.goto(`${this.base}/admin/tenants`);
+    ids.administered = await page.locator("main table a").first().getAttribute("href");
     await page.close();
     return ids;
   }

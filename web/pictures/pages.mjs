@@ -33,6 +33,24 @@ const verifyAgain = async (page) => {
   await Promise.all([page.waitForNavigation(), page.click("form.verify button")]);
 };
 
+// Limits of which one is near and one reached, as an administrator sets them.
+const setLimits = async (page) => {
+  await page.fill("#payload_bytes", "10 GiB");
+  await page.fill("#deliveries_per_minute", "6000");
+  await page.fill("#endpoints", "4");
+  await page.fill("#members", "20");
+  await page.click("#limits button.main");
+  await page.waitForSelector(".note.good");
+};
+
+const wrongLimits = async (page) => {
+  await page.fill("#payload_bytes", "ten");
+  await page.click("#limits button.main");
+  await page.waitForSelector("#faults");
+};
+
+const openAll = (page) => page.evaluate(() => document.querySelectorAll("details.fold").forEach((one) => { one.open = true; }));
+
 const opened = (selector) => (page) => page.click(selector);
 
 /** `ids` are those of the demo, `stress` those of the hostile tenant. */
@@ -96,6 +114,15 @@ export function pages(ids, stress) {
     { name: "account", path: "/account", who: "owner" },
     { name: "second-factor", path: "/account/second-factor", who: "owner" },
     { name: "admin", path: "/admin", who: "owner" },
+    { name: "admin-tenant", path: ids.administered, who: "owner", prepare: setLimits },
+    { name: "admin-tenant-wrong", path: ids.administered, who: "owner", prepare: wrongLimits },
+    { name: "admin-tenant-stop", path: ids.administered, who: "owner", prepare: openAll },
+    { name: "admin-tenants", path: "/admin/tenants", who: "owner" },
+    { name: "admin-tenants-none", path: "/admin/tenants?begins=zz", who: "owner" },
+    { name: "admin-tenant-new", path: "/admin/tenants/new", who: "owner" },
+    { name: "admin-tenant-new-wrong", path: "/admin/tenants/new", who: "owner", prepare: submitted({ "#slug": "A B" }) },
+    { name: "admin-health", path: "/admin/health", who: "owner" },
+    owner("settings-limits", "/settings"),
     { name: "admin-people", path: "/admin/people", who: "owner" },
     { name: "admin-person", path: ids.person, who: "owner" },
     { name: "admin-keys", path: "/admin/keys", who: "owner" },

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use restante_core::access::{Principal, Scope};
-use restante_core::id::KeyId;
+use restante_core::id::{KeyId, TenantId};
 use restante_core::problem::{Code, Problem};
 use restante_core::time::Timestamp;
 use restante_core::token::{ApiKey, NO_KEY_HASH, TokenHash};
@@ -61,6 +61,12 @@ impl Callers {
             found.record.last_used_at = Some(minute);
         }
         is_new
+    }
+
+    /// Forgets the keys of a tenant that was deleted.
+    pub(crate) fn forget_tenant(&self, tenant: TenantId) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, entry| entry.record.tenant != tenant);
     }
 
     /// Forgets a key that was revoked.

@@ -24,11 +24,13 @@ pub mod high_water;
 mod high_water_tests;
 mod idempotency;
 pub mod keys;
+pub mod mail;
 pub mod members;
 pub mod nodes;
 pub mod overview;
 pub mod people;
 pub mod providers;
+mod quota;
 pub mod random;
 pub mod receive;
 pub mod refusals;
@@ -52,18 +54,20 @@ pub use by::By;
 pub use idempotency::{Made, Repeat};
 pub use replay_many::ReplayedMany;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use restante_core::seal::KeyRing;
-use restante_core::time::Clock;
+use restante_core::time::{Clock, Timestamp};
 use restante_store::Store;
 
+use administration::health::DiskProbe;
 use authenticate::Callers;
 use high_water::HighWater;
 use keys::TenantKeys;
+use mail::Mailer;
 use people::{Passwords, Throttle};
 use random::Random;
-use receive::{Refusals, Targets};
+use receive::{Paces, Refusals, Targets};
 use settings::Settings;
 use wakeups::Wakeups;
 
@@ -109,10 +113,18 @@ pub struct Parts {
     pub wakeups: Wakeups,
     /// Endpoints by their token, prepared for receiving.
     pub targets: Targets,
+    /// At which pace deliveries come, where a limit is set.
+    pub paces: Paces,
     /// Refusals until they are written.
     pub refusals: Refusals,
     /// How far the instance has come, outside of the database.
     pub high_water: HighWater,
+    /// When this process put the instance together.
+    pub started_at: Timestamp,
+    /// Tells how much room the database's disk has, where that is this machine's.
+    pub disk: OnceLock<DiskProbe>,
+    /// The way to a mail server, when the operator has configured one.
+    pub mailer: OnceLock<Mailer>,
 }
 
 impl App {
@@ -120,6 +132,7 @@ impl App {
     pub fn new(setup: Setup) -> Self {
         let Setup { store, clock, random, settings, master_keys } = setup;
         let keys = TenantKeys::new(master_keys, Arc::clone(&clock));
+        let started_at = clock.now();
         Self {
             inner: Arc::new(Parts {
                 store,
@@ -132,8 +145,12 @@ impl App {
                 throttle: Throttle::default(),
                 wakeups: Wakeups::default(),
                 targets: Targets::default(),
+                paces: Paces::default(),
                 refusals: Refusals::default(),
                 high_water: HighWater::default(),
+                started_at,
+                disk: OnceLock::new(),
+                mailer: OnceLock::new(),
             }),
         }
     }

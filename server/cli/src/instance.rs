@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use restante_app::clock::SystemClock;
 use restante_app::keys::{MasterKeys, check_master_keys, is_instance_empty, load_master_keys};
+use restante_app::mail::Mailer;
 use restante_app::random::SystemRandom;
 use restante_app::{App, Setup};
 use restante_core::time::Clock;
 use restante_store::{Options, Store, Url};
 
 use crate::data_folder::{self, Lock};
+use crate::disk;
 use crate::failure::Failure;
 use crate::settings::{Database, Settings};
 
@@ -112,6 +114,15 @@ impl Instance {
             Database::Sqlite(file) => is_same_folder(file, &path),
             Database::Postgres(_) => false,
         };
+        if let Database::Sqlite(file) = &settings.database {
+            let folder = file.parent().unwrap_or(Path::new(".")).to_owned();
+            // It is set once, here.
+            let _ = app.disk.set(Arc::new(move || disk::space(&folder)));
+        }
+        if let Some((url, from)) = &settings.mail {
+            let mailer = Mailer::new(url, from).map_err(Failure::usage)?;
+            let _ = app.mailer.set(mailer);
+        }
         Ok(Self {
             app,
             database,

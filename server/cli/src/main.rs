@@ -4,6 +4,7 @@ mod arguments;
 mod client;
 mod commands;
 mod data_folder;
+mod disk;
 mod failure;
 mod figures;
 mod instance;

@@ -10,6 +10,7 @@ use restante_api::server::{self, Limits};
 use restante_api::{Api, operations_router, router, with_layers};
 use restante_app::high_water::run_high_water;
 use restante_app::nodes::Node;
+use restante_app::administration::tenants::run_tenant_removals;
 use restante_app::receive::run_refusal_flush;
 use restante_app::sweep::run_sweeps;
 use tokio::net::TcpListener;
@@ -100,6 +101,7 @@ pub(crate) async fn run(
     node.beat().await?;
     background.spawn(run_high_water(app.clone(), stopped.clone()));
     background.spawn(node.run(hung_up()?, stopped.clone()));
+    background.spawn(run_tenant_removals(app.clone(), stopped.clone()));
     background.spawn(until(stopped.clone(), figures::upkeep(recorder)));
     background.spawn(until(stopped.clone(), restante_app::figures::watch(app.clone())));
     if let Some(listener) = ports.figures {

@@ -20,6 +20,7 @@ mod group;
 pub mod handoffs;
 pub mod high_water;
 pub mod nodes;
+pub mod holdings;
 mod probe;
 pub mod refusals;
 pub mod replay_jobs;
@@ -27,8 +28,10 @@ pub mod retention;
 mod rollups;
 pub mod stats;
 mod store;
+pub mod tenant_removal;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod vitals;
 
 pub use control::receiving::{EndpointRecord, EndpointSecret};
 pub use deliveries::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload, SeenEndpoint};

@@ -157,6 +157,7 @@ mod tests {
             slug: "acme".to_owned(),
             name: text.to_owned(),
             suspended: true,
+            suspended_because: Some(text.to_owned()),
             role: Role::Viewer,
         };
         AccountPage {

@@ -38,7 +38,7 @@ pub(crate) async fn show(
     let before = asked.before.as_deref().map(place_in_log).transpose()?;
     let page = web.app.instance_audit_log(&person.actor(), before).await?;
     Ok(answer(&AuditLogPage {
-        shell: person.shell(Area::Administration),
+        shell: person.shell(Area::AdminAudit),
         lines: lines(&page, web.app.clock.now()),
         filters: false,
         older: page.next.map(|next| format!("?before={next}")),
@@ -57,7 +57,7 @@ mod tests {
             [("", 0), ("operator", 3), (samples::HOSTILE, 3), (samples::long().as_str(), 100)]
         {
             let page = AuditLogPage {
-                shell: Shell::sample(Area::Administration),
+                shell: Shell::sample(Area::AdminAudit),
                 lines: audit::samples(text, count),
                 filters: false,
                 older: (count > 0).then(|| "?before=x".to_owned()),

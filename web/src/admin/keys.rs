@@ -140,7 +140,7 @@ async fn page(
 ) -> Result<Response, Fault> {
     let Found { master_keys, totals, is_whole, servers } = web.app.keys_page(&person.actor()).await?;
     let now = web.app.clock.now();
-    let mut shell = person.shell(Area::Administration);
+    let mut shell = person.shell(Area::AdminKeys);
     shell.notices.extend(notice.map(Notice::done));
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     Ok(answer(&KeysPage {
@@ -218,7 +218,7 @@ mod tests {
                 seen: Moment::new(now, now),
             };
             let page = KeysPage {
-                shell: Shell::hostile(Area::Administration),
+                shell: Shell::hostile(Area::AdminKeys),
                 master_keys: (0..4).map(key).map(|key| MasterKeyLine::of(&key)).collect(),
                 totals: vec![(class_in_words(KeyClass::Payload), state_in_words("active"), 3)],
                 is_whole: text.is_empty(),

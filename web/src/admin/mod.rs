@@ -1,11 +1,13 @@
 //! The administration of the instance. A file an action; each is for administrators.
 
 mod audit;
+mod health;
 mod keys;
 mod people;
 mod person;
 mod retention;
 mod start;
+mod tenants;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +31,9 @@ pub(crate) fn routes() -> Router<Web> {
         .route("/admin/retention/clock", post(retention::clock))
         .route("/admin/retention/override", post(retention::override_windows))
         .route("/admin/retention/lift", post(retention::lift))
-        .route("/admin/audit", get(audit::show))
         .route("/admin/keys", get(keys::show))
         .route("/admin/keys/rotate", post(keys::rotate))
+        .route("/admin/health", get(health::show))
+        .route("/admin/audit", get(audit::show))
+        .merge(tenants::routes())
 }

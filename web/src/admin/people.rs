@@ -65,7 +65,7 @@ pub(crate) async fn show(
         format!("?{}", query.finish())
     };
     Ok(answer(&PeoplePage {
-        shell: person.shell(Area::Administration),
+        shell: person.shell(Area::AdminPeople),
         people: found.people.into_iter().map(|(row, tenants)| PersonLine::of(row, &tenants, now)).collect(),
         next: found.next.map(|next| href(Some(&next))),
         first: asked.after.as_ref().map(|_| href(None)),
@@ -114,7 +114,7 @@ mod tests {
             [("", 0), ("ada@example.com", 4), (samples::HOSTILE, 4), (samples::long().as_str(), 50)]
         {
             let page = PeoplePage {
-                shell: Shell::hostile(Area::Administration),
+                shell: Shell::hostile(Area::AdminPeople),
                 begins: text.to_owned(),
                 people: (0..count).map(|number| PersonLine::sample(text, number)).collect(),
                 next: (count > 0).then(|| "?after=x".to_owned()),

@@ -15,6 +15,7 @@ use crate::fault::Fault;
 use crate::page::{Page, answer};
 use crate::parts::form::{Faults, first_step};
 use crate::parts::form_body::Form;
+use crate::parts::new_link::NewLink;
 use crate::parts::shell::{Area, Notice, Shell};
 use crate::session::Person;
 use crate::state::Web;
@@ -28,12 +29,6 @@ struct PersonPage {
     link: Option<NewLink>,
     faults: Faults,
     status: StatusCode,
-}
-
-/// A link that was just made, which is shown this once.
-struct NewLink {
-    sentence: String,
-    url: String,
 }
 
 impl Page for PersonPage {
@@ -115,12 +110,8 @@ pub(crate) async fn reset_link(
 ) -> Result<Response, Fault> {
     let user = user(&id)?;
     let token = web.app.new_reset_link(&person.actor(), user, false).await?;
-    let link = NewLink {
-        sentence: "Pass this link on to them, and to nobody else: it sets a new password, once, within an hour, and leaves a second \
-                   factor where it is. It is shown this once."
-            .to_owned(),
-        url: format!("{}/links/{}", web.app.settings.public_url, token.expose()),
-    };
+    let (row, _) = web.app.person(&person.actor(), user).await?;
+    let link = NewLink::new_password(&web, &row.email, token.expose()).await;
     page(&web, &person, user, None, Some(link), None).await
 }
 
@@ -149,7 +140,7 @@ async fn page(
     refused: Option<Problem>,
 ) -> Result<Response, Fault> {
     let (row, tenants) = web.app.person(&person.actor(), user).await?;
-    let mut shell = person.shell(Area::Administration);
+    let mut shell = person.shell(Area::AdminPeople);
     shell.notices.extend(notice.map(Notice::done));
     let status = refused.as_ref().map_or(StatusCode::OK, |problem| {
         StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::CONFLICT)
@@ -178,10 +169,10 @@ mod tests {
         for number in 0..4 {
             for text in ["ada@example.com", samples::HOSTILE, &samples::long()] {
                 let page = PersonPage {
-                    shell: Shell::sample(Area::Administration),
+                    shell: Shell::sample(Area::AdminPeople),
                     person: PersonLine::sample(text, number),
                     is_self: number == 3,
-                    link: Some(NewLink { sentence: text.to_owned(), url: text.to_owned() }),
+                    link: Some(NewLink::sample(text)),
                     faults: Faults::default(),
                     status: StatusCode::OK,
                 };

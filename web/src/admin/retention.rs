@@ -118,7 +118,7 @@ async fn page(
     let set = web.app.instance_retention().await?;
     let runs = web.app.instance_retention_runs(&person.actor(), None).await?;
     let now = web.app.clock.now();
-    let mut shell = person.shell(Area::Administration);
+    let mut shell = person.shell(Area::AdminRetention);
     shell.notices.extend(notice);
     let typed = typed.unwrap_or_else(|| Typed::of(&set));
     let in_force = resolve(&[(restante_core::retention::Level::Instance, set.defaults)], &set.bounds);

@@ -88,6 +88,12 @@ impl Badge {
     pub(crate) const SILENT: Self = Self { tone: Tone::Warn, icon: "silent", word: "silent" };
     pub(crate) const WAITING: Self = Self { tone: Tone::Info, icon: "clock", word: "no event yet" };
     pub(crate) const IDLE: Self = Self { tone: Tone::Warn, icon: "silent", word: "idle" };
+    pub(crate) const NORMAL: Self = Self { tone: Tone::Good, icon: "check", word: "normal" };
+    pub(crate) const LOOK: Self = Self { tone: Tone::Warn, icon: "clock", word: "look at it" };
+    pub(crate) const ACT: Self = Self { tone: Tone::Bad, icon: "failures", word: "act now" };
+    pub(crate) const SUSPENDED: Self = Self { tone: Tone::Warn, icon: "pause", word: "suspended" };
+    pub(crate) const NEAR_LIMIT: Self = Self { tone: Tone::Warn, icon: "clock", word: "near a limit" };
+    pub(crate) const AT_LIMIT: Self = Self { tone: Tone::Bad, icon: "slash", word: "at a limit" };
     pub(crate) const PAUSED: Self = Self { tone: Tone::Warn, icon: "pause", word: "paused" };
 }
 

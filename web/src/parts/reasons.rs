@@ -21,6 +21,8 @@ pub(crate) fn reason(word: &str) -> &str {
         "decoded_too_large" | "too_large" => "Too large",
         "timeout" => "Body came too slowly",
         "rate" => "Over the rate limit",
+        "suspended" => "The tenant was suspended",
+        "full" => "The tenant held as much as it may",
         other => other,
     }
 }

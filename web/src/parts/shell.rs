@@ -44,6 +44,12 @@ pub(crate) enum Area {
     Search,
     Account,
     Administration,
+    AdminTenants,
+    AdminPeople,
+    AdminHealth,
+    AdminRetention,
+    AdminKeys,
+    AdminAudit,
 }
 
 impl Area {
@@ -63,6 +69,12 @@ impl Area {
             Self::Search => "search",
             Self::Account => "account",
             Self::Administration => "administration",
+            Self::AdminTenants => "admin-tenants",
+            Self::AdminPeople => "admin-people",
+            Self::AdminHealth => "admin-health",
+            Self::AdminRetention => "admin-retention",
+            Self::AdminKeys => "admin-keys",
+            Self::AdminAudit => "admin-audit",
         }
     }
 }

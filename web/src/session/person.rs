@@ -45,10 +45,13 @@ impl Person {
         let here = who.here.as_ref();
         let name = |slug: &str, name: &str| TenantName { slug: slug.to_owned(), name: name.to_owned() };
         let mut notices = Vec::new();
-        if here.is_some_and(|here| here.suspended) {
-            notices.push(Notice::look(
-                "This tenant is suspended: its endpoints take no events until an administrator goes on with it.",
-            ));
+        if let Some(here) = here.filter(|here| here.suspended) {
+            let because = here.suspended_because.as_ref();
+            let because = because.map(|because| format!(" The reason given: {because}")).unwrap_or_default();
+            notices.push(Notice::look(format!(
+                "This tenant is suspended: its endpoints store nothing and answer 503, and claims get nothing, until an \
+                 administrator of the instance goes on with it. What is here stays.{because}"
+            )));
         }
         Shell {
             tenant: here.map(|here| name(&here.slug, &here.name)),

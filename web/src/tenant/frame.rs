@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::fault::Fault;
 use crate::parts::amount::counted;
+use crate::parts::limits::warning;
 use crate::parts::shell::{Area, Notice, Shell};
 use crate::session::Member;
 use crate::state::Web;
@@ -93,6 +94,8 @@ impl Said {
 pub(crate) async fn frame(web: &Web, member: &Member, area: Area, said: &Said) -> Result<Shell, Fault> {
     let mut shell = member.shell(area);
     shell.failures = web.app.failures_waiting(&member.by).await?;
+    let limits = web.app.limits_used(&member.by).await?;
+    shell.notices.extend(limits.iter().filter_map(warning).map(Notice::look));
     shell.notices.extend(said.notice());
     Ok(shell)
 }

@@ -107,7 +107,7 @@ async fn take_in<R: Receiver>(
             return Err(Box::new(refuse(problem.code, detail, "unavailable")));
         }
     };
-    if let Some(reply) = R::gate(&target, parts.method.as_str()) {
+    if let Some(reply) = receiver.gate(&target, parts.method.as_str(), around.clock.now()) {
         return Err(Box::new(as_response(reply)));
     }
     // The body is not touched before here, so a sender that asked whether to go on was not told to.

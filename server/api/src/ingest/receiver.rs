@@ -21,8 +21,9 @@ pub(super) trait Receiver: Clone + Send + Sync + 'static {
     /// The largest body that the endpoint takes.
     fn body_bytes_max(target: &Self::Target) -> u64;
 
-    /// The answer where none needs the body: a method that does not deliver, an endpoint that is disabled.
-    fn gate(target: &Self::Target, method: &str) -> Option<Reply>;
+    /// The answer where none needs the body: a method that does not deliver, an endpoint that is disabled, a
+    /// tenant that is suspended or sends more than it may. Who is let in counts for the limits.
+    fn gate(&self, target: &Self::Target, method: &str, at: Timestamp) -> Option<Reply>;
 
     /// Counts a refusal from before the body was whole, for the tenant's figures.
     fn count(&self, target: &Self::Target, what: &'static str, at: Timestamp);
@@ -42,8 +43,8 @@ impl Receiver for App {
         target.body_bytes_max()
     }
 
-    fn gate(target: &Target, method: &str) -> Option<Reply> {
-        target.gate(method)
+    fn gate(&self, target: &Target, method: &str, at: Timestamp) -> Option<Reply> {
+        self.let_in(target, method, at).err()
     }
 
     fn count(&self, target: &Target, what: &'static str, at: Timestamp) {

@@ -18,6 +18,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use restante_app::figures;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -128,10 +129,11 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let (router, stopped) = (router.clone(), stopped.clone());
+                let open = figures::connected();
                 connections.spawn(async move {
                     prepare(&stream);
                     connection(stream, peer, router, limits, stopped).await;
-                    drop(permit);
+                    drop((open, permit));
                 });
             }
             Err(error) if is_the_clients(&error) => {}

@@ -1,10 +1,12 @@
-//! The administration of the instance: its people, whether strangers may sign up, its own audit log. The
+//! The administration of the instance: its tenants, its people, whether strangers may sign up, its own audit log. The
 //! table of routes holds the pages to administrators, and each verb asks once more. A file an action.
 
 mod audit;
+pub mod health;
 mod keys;
 mod people;
 mod sign_up;
+pub mod tenants;
 #[cfg(test)]
 mod tests;
 

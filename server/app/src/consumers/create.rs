@@ -4,12 +4,14 @@
 use restante_core::id::{ConsumerId, TenantId};
 use restante_core::limits::CONSUMERS_PER_TENANT_MAX;
 use restante_core::problem::{Code, Problem};
+use restante_core::tenant_limits::Limited;
 use restante_store::control::audit;
 use restante_store::{StoreError, consumers};
 use serde_json::json;
 
 use super::{Consumer, NewConsumer, check};
 use crate::idempotency::Once;
+use crate::quota::room_for;
 use crate::{App, By, Made, Repeat};
 
 /// Steps of the backfill that the call itself does, 500 receipts each.
@@ -49,6 +51,8 @@ impl App {
                         let detail = format!("A tenant can have {CONSUMERS_PER_TENANT_MAX} consumers.");
                         return Err(Problem::new(Code::Conflict, detail).into());
                     }
+                    let count = others.len() as u64;
+                    room_for(conn, tenant, Limited::Consumers, async |_| Ok(count)).await?;
                     check::endpoints_exist(conn, tenant, &checked.filter).await?;
                     let new = consumers::NewConsumer {
                         id,

@@ -4,16 +4,18 @@ use restante_core::catalogue::{CheckedSecret, Provider};
 use restante_core::id::EndpointId;
 use restante_core::problem::Problem;
 use restante_core::seal::Place;
+use restante_core::tenant_limits::Limited;
 use restante_core::token::IngestToken;
 use restante_store::StoreError;
 use restante_store::control::endpoints::EndpointRow;
 use restante_store::control::secrets::SecretRow;
-use restante_store::control::{audit, endpoints, secrets};
+use restante_store::control::{audit, endpoints, secrets, tenant_limits};
 use serde_json::json;
 
 use super::shown::Options;
 use super::{NewEndpoint, Noted, Notice, check, shown};
 use crate::idempotency::Once;
+use crate::quota::room_for;
 use crate::retention::{PolicyLevel, write_policy};
 use crate::{App, By, Made, Repeat};
 
@@ -76,6 +78,10 @@ impl App {
                     if let Some(made) = once.begin(conn).await? {
                         return Ok(made);
                     }
+                    room_for(conn, tenant, Limited::Endpoints, async |conn| {
+                        tenant_limits::count_endpoints(conn, tenant).await
+                    })
+                    .await?;
                     endpoints::insert(conn, tenant, &row, &token.hash()).await?;
                     for secret in &secret_rows {
                         secrets::insert(conn, tenant, id, secret).await?;

@@ -98,7 +98,7 @@ impl App {
         let target = self.find_endpoint(&token).await?.ok_or_else(not_found)?;
         if target.gate("POST").is_some() {
             return Err(conflict(
-                "The endpoint is disabled, or its tenant suspended, so it takes no events now.",
+                "The endpoint takes no events now: it is disabled, or its tenant is suspended or at a limit.",
             ));
         }
         let now = self.clock.now();

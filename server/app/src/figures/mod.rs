@@ -3,6 +3,7 @@
 //! (in tests, in commands that end) all of it does nothing.
 
 mod clocks;
+mod commits;
 mod watch;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gau
 use restante_store::stats::Waiting;
 
 pub use clocks::{Clocks, SignedAge, clocks};
+pub use commits::{Latency, commit_latency};
 pub use watch::watch;
 
 /// How a delivery can end, in the words of the log.
@@ -62,11 +64,38 @@ pub fn rejected(reason: &'static str) {
 /// A delivery was committed, this long after it was given to the committer.
 pub fn commit(took: Duration) {
     histogram!("restante_commit_seconds").record(took);
+    commits::note(took);
 }
 
 /// A delivery could not be committed, or nobody knows whether it was.
 pub fn commit_failed() {
     counter!("restante_commit_failures_total").increment(1);
+}
+
+/// A connection of a client, for as long as this lives.
+#[derive(Debug)]
+pub struct OpenConnection(());
+
+/// Connections of clients that are open in this process.
+static OPEN_CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+
+/// A client has connected.
+pub fn connected() -> OpenConnection {
+    let before = OPEN_CONNECTIONS.fetch_add(1, Ordering::Relaxed);
+    gauge!("restante_connections").set(exact(before + 1));
+    OpenConnection(())
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        let before = OPEN_CONNECTIONS.fetch_sub(1, Ordering::Relaxed);
+        gauge!("restante_connections").set(exact(before.saturating_sub(1)));
+    }
+}
+
+/// Connections of clients that are open in this process.
+pub fn open_connections() -> u64 {
+    OPEN_CONNECTIONS.load(Ordering::Relaxed)
 }
 
 /// Records that wait for the committer.
@@ -130,6 +159,7 @@ pub fn describe() {
         "How old the signed time of authentic deliveries was."
     );
     describe_histogram!("restante_commit_seconds", "From the queue of the committer to the disk.");
+    describe_gauge!("restante_connections", "Connections of clients that are open.");
     describe_gauge!("restante_queue_depth", "Records that wait for the committer.");
     describe_gauge!("restante_oldest_pending_seconds", "Age of the oldest handoff that waits to be claimed.");
     describe_gauge!("restante_handoffs", "Handoffs that are not done, by state.");
@@ -152,6 +182,7 @@ pub fn describe() {
     handoffs_failed(0);
     reconciliation_mismatches(0);
     queue_depth(0);
+    gauge!("restante_connections").set(exact(open_connections()));
     oldest_pending(0);
     waiting(&Waiting::default());
 }

@@ -4,14 +4,16 @@
 use restante_core::access::Role;
 use restante_core::id::InviteId;
 use restante_core::problem::{Code, Problem};
+use restante_core::tenant_limits::Limited;
 use restante_core::token::LinkToken;
 use restante_store::StoreError;
 use restante_store::control::invites::{self, InviteRow};
-use restante_store::control::{audit, members, users};
+use restante_store::control::{audit, members, tenant_limits, users};
 use serde_json::json;
 
 use super::owner;
 use crate::people::email;
+use crate::quota::room_for;
 use crate::{App, By};
 
 /// How long an invitation is good: a week.
@@ -71,6 +73,10 @@ impl App {
                         );
                         return Err(Problem::new(Code::Conflict, detail).into());
                     }
+                    room_for(conn, tenant, Limited::Members, async |conn| {
+                        Ok(open + tenant_limits::count_members(conn, tenant).await?)
+                    })
+                    .await?;
                     invites::insert(conn, tenant, &hash, kept).await?;
                     audit::insert(conn, tenant, line).await
                 })

@@ -41,6 +41,8 @@ pub struct Here {
     pub name: String,
     /// Whether it takes no events for now.
     pub suspended: bool,
+    /// Why, in the words of the administrator who did it.
+    pub suspended_because: Option<String>,
     /// What the person may do there.
     pub scopes: Scopes,
     /// Why they may be there.
@@ -107,16 +109,18 @@ impl App {
 
 impl From<MembershipRow> for Here {
     fn from(row: MembershipRow) -> Self {
-        let MembershipRow { tenant, slug, name, suspended, role } = row;
-        Self { tenant, slug, name, suspended, scopes: role.scopes(), standing: Standing::Member(role) }
+        let MembershipRow { tenant, slug, name, suspended, suspended_because, role } = row;
+        let (scopes, standing) = (role.scopes(), Standing::Member(role));
+        Self { tenant, slug, name, suspended, suspended_because, scopes, standing }
     }
 }
 
 impl From<members::GrantedRow> for Here {
     fn from(row: members::GrantedRow) -> Self {
-        let members::GrantedRow { tenant, slug, name, suspended, payloads, ends_at } = row;
+        let members::GrantedRow { tenant, slug, name, suspended, suspended_because, payloads, ends_at } = row;
         let looks = Scopes::NONE.with(Scope::EventsRead).with(Scope::ConfigRead);
         let scopes = if payloads { looks.with(Scope::PayloadsRead) } else { looks };
-        Self { tenant, slug, name, suspended, scopes, standing: Standing::Granted(ends_at) }
+        let standing = Standing::Granted(ends_at);
+        Self { tenant, slug, name, suspended, suspended_because, scopes, standing }
     }
 }

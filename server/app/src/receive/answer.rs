@@ -10,6 +10,8 @@ use super::Target;
 
 /// Seconds after which a sender may try again.
 const RETRY_AFTER_SECONDS: &str = "5";
+/// The same while a person has to act first: the tenant is suspended, or holds as much as it may.
+const CLOSED_RETRY_AFTER_SECONDS: u64 = 60;
 const PROBLEM: &str = "application/problem+json";
 
 /// The answer to a request whose events are committed.
@@ -50,6 +52,25 @@ pub(super) fn rejected(target: &Target, rejection: &Rejection) -> Reply {
 /// It can't be committed now: the sender tries again.
 pub(super) fn unavailable() -> Reply {
     refusal(503, PublicReason::Unavailable)
+}
+
+/// A person has to do something before it can be committed, so that coming again at once is in vain.
+pub(super) fn unavailable_for_long() -> Reply {
+    after_seconds(unavailable(), CLOSED_RETRY_AFTER_SECONDS)
+}
+
+/// More came than a limit allows; in so many seconds the next one is let in.
+pub(super) fn too_many(seconds: u64) -> Reply {
+    after_seconds(refusal(429, PublicReason::Rate), seconds)
+}
+
+fn after_seconds(mut reply: Reply, seconds: u64) -> Reply {
+    for (name, value) in &mut reply.headers {
+        if name == "retry-after" {
+            *value = seconds.to_string();
+        }
+    }
+    reply
 }
 
 /// A refusal in one general word, which says nothing of what was expected.

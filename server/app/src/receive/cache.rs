@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use restante_core::id::EndpointId;
+use restante_core::id::{EndpointId, TenantId};
 use restante_core::problem::Problem;
 use restante_core::time::Timestamp;
 use restante_core::token::{IngestToken, TokenHash};
@@ -71,6 +71,12 @@ impl Targets {
 
     fn remove(&self, hash: &TokenHash) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).remove(hash);
+    }
+
+    /// Forgets the endpoints of a tenant that was suspended, limited or deleted.
+    pub fn forget_tenant(&self, tenant: TenantId) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, entry| entry.target.tenant != tenant);
     }
 
     /// Forgets an endpoint that has changed.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod cache;
+mod let_in;
 mod log;
 mod record;
 mod refusals;
@@ -28,6 +29,7 @@ use tokio::sync::Semaphore;
 use crate::{App, figures};
 pub use answer::refusal;
 pub use cache::Targets;
+pub use let_in::Paces;
 pub use refusals::{Refusals, run_refusal_flush};
 pub use target::Target;
 

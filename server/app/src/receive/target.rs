@@ -8,6 +8,7 @@ use restante_core::limits;
 use restante_core::problem::{Code, Problem};
 use restante_core::request::HeaderList;
 use restante_core::seal::{Place, TenantKeyset};
+use restante_core::tenant_limits::{TenantLimits, measures};
 use restante_core::time::Timestamp;
 use restante_core::token::IngestToken;
 use restante_core::verify::{self, Reply};
@@ -44,9 +45,23 @@ pub struct Target {
     pub(super) body_bytes_max: u64,
     pub(super) enabled: bool,
     pub(super) suspended: bool,
+    pub(super) limits: TenantLimits,
+    /// Whether the tenant holds as many events or bytes as it may. It may be some seconds old.
+    pub(super) full: bool,
     pub(super) loaded_at: Timestamp,
     /// When the first of the keys ends.
     pub(super) good_until: Timestamp,
+}
+
+/// Why an endpoint takes no deliveries now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// Its tenant has disabled it.
+    Disabled,
+    /// An administrator has suspended its tenant.
+    Suspended,
+    /// Its tenant holds as much as it may.
+    Full,
 }
 
 impl std::fmt::Debug for Target {
@@ -126,6 +141,10 @@ impl Target {
             body_bytes_max,
             enabled: record.enabled,
             suspended: record.tenant_suspended,
+            full: measures(&record.limits, &record.held)
+                .iter()
+                .any(|measure| measure.what.stops_receiving() && measure.is_reached()),
+            limits: record.limits,
             loaded_at,
             good_until,
         })
@@ -147,17 +166,27 @@ impl Target {
         self.provider
     }
 
+    /// Why it takes no deliveries now.
+    pub(super) const fn closed(&self) -> Option<Closed> {
+        match (self.enabled, self.suspended, self.full) {
+            (false, ..) => Some(Closed::Disabled),
+            (true, true, _) => Some(Closed::Suspended),
+            (true, false, true) => Some(Closed::Full),
+            (true, false, false) => None,
+        }
+    }
+
     /// Whether a request is answered before its body is read.
-    pub fn gate(&self, method: &str) -> Option<Reply> {
+    pub(crate) fn gate(&self, method: &str) -> Option<Reply> {
         if method == "HEAD" {
             // Providers probe a URL before they save it.
             return Some(Reply { status: 200, headers: Vec::new(), body: Vec::new() });
         }
-        if !self.enabled || self.suspended {
-            // Never a status that makes a provider give up for good.
-            return Some(answer::unavailable());
-        }
-        None
+        // Never a status that makes a provider give up for good.
+        self.closed().map(|closed| match closed {
+            Closed::Disabled => answer::unavailable(),
+            Closed::Suspended | Closed::Full => answer::unavailable_for_long(),
+        })
     }
 
     /// A header of a stored request whose value was the credential, so that nothing of it was kept.

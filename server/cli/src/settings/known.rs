@@ -34,6 +34,8 @@ pub(crate) const KNOWN: &[Known] = &[
     open("body_bytes_budget"),
     open("connections_max"),
     open("postgres_connections_max"),
+    secret("smtp_url"),
+    open("smtp_from"),
 ];
 
 /// The setting whose file a name is, as `database_url` for `database_url_file`.

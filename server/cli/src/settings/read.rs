@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
+use restante_app::mail::Mailer;
 use restante_core::limits::BODY_BYTES_CEILING_DEFAULT;
 use restante_core::secret::Secret;
 use url::{Host, Url};
@@ -41,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) body_bytes_budget: usize,
     pub(crate) connections_max: u32,
     pub(crate) postgres_connections_max: u32,
+    /// The mail server and the sender's address, when letters are to be sent.
+    pub(crate) mail: Option<(Secret<String>, String)>,
 }
 
 impl Settings {
@@ -85,6 +88,7 @@ impl Settings {
             body_bytes_budget: usize::try_from(body_bytes_budget).unwrap_or(usize::MAX),
             connections_max: small(number(given, "connections_max", 1, 1_000_000, 2_000)?),
             postgres_connections_max: small(number(given, "postgres_connections_max", 4, 1_000, 16)?),
+            mail: mail(given)?,
         })
     }
 }
@@ -147,6 +151,23 @@ fn public_url(given: &Given) -> Result<String, Failure> {
         ));
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// One without the other would send nothing, and nobody would notice before a link is missed.
+fn mail(given: &AllGiven) -> Result<Option<(Secret<String>, String)>, Failure> {
+    match (given.get("smtp_url"), given.get("smtp_from")) {
+        (None, None) => Ok(None),
+        (Some(url), Some(from)) => {
+            let secret = Secret::new(url.text.clone());
+            // The sentence of the mailer holds nothing of the URL.
+            Mailer::new(&secret, &from.text).map_err(|sentence| wrong(url, &sentence))?;
+            Ok(Some((secret, from.text.clone())))
+        }
+        (Some(url), None) => Err(wrong(url, "smtp_from is missing: the address that letters come from.")),
+        (None, Some(from)) => {
+            Err(wrong(from, "smtp_url is missing: the mail server that takes the letters."))
+        }
+    }
 }
 
 fn is_loopback(host: &Host<&str>) -> bool {
@@ -238,11 +259,16 @@ mod tests {
             ("allow_volatile", "perhaps"),
             ("connections_max", "0"),
             ("connections_max", "many"),
+            ("smtp_url", "smtps://user:canary@mail.example.com"),
+            ("smtp_from", "restante@example.com"),
         ] {
             let said = read(&[(name, text)]).unwrap_err();
             assert!(said.starts_with(&format!("<{name}>: ")), "{said}");
             assert!(!said.contains("canary") && !said.contains("secret@"), "{said}");
         }
+        let in_clear = [("smtp_url", "smtp://user:canary@mail.example.com"), ("smtp_from", "a@example.com")];
+        let said = read(&in_clear).unwrap_err();
+        assert!(said.starts_with("<smtp_url>: ") && !said.contains("canary"), "{said}");
         assert!(read(&[("body_bytes_ceiling", "100000000"), ("body_bytes_budget", "2000000")]).is_err());
     }
 

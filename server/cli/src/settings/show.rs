@@ -38,6 +38,8 @@ fn shown(settings: &Settings, given: &AllGiven) -> Vec<Shown> {
                 "body_bytes_budget" => json!(settings.body_bytes_budget),
                 "connections_max" => json!(settings.connections_max),
                 "postgres_connections_max" => json!(settings.postgres_connections_max),
+                "smtp_url" => json!(settings.mail.as_ref().map(|(url, _)| masked(url.expose()))),
+                "smtp_from" => json!(settings.mail.as_ref().map(|(_, from)| from)),
                 _ => Value::Null,
             };
             let from =
@@ -106,7 +108,8 @@ mod tests {
         for known in KNOWN {
             assert!(toml.contains(known.name), "{}", known.name);
             let value = &json[known.name]["value"];
-            let may_be_unset = matches!(known.name, "master_key_file" | "metrics_listen");
+            let may_be_unset =
+                matches!(known.name, "master_key_file" | "metrics_listen" | "smtp_url" | "smtp_from");
             assert!(!value.is_null() || may_be_unset, "{} is never shown", known.name);
         }
     }

@@ -17,9 +17,11 @@ fn all_statements() -> Vec<&'static Sql> {
         crate::handoffs::ALL,
         crate::high_water::ALL,
         crate::nodes::ALL,
+        crate::holdings::ALL,
         crate::probe::ALL,
         crate::replay_jobs::ALL,
         crate::rollups::ALL,
+        crate::vitals::ALL,
     ];
     alone
         .into_iter()
@@ -29,5 +31,6 @@ fn all_statements() -> Vec<&'static Sql> {
         .chain(crate::refusals::all_statements())
         .chain(crate::retention::all_statements())
         .chain(crate::stats::all_statements())
+        .chain(crate::tenant_removal::all_statements())
         .collect()
 }

@@ -160,3 +160,18 @@ async fn every_key_and_reference_of_a_tenants_table_begins_with_the_tenant() {
         }
     }
 }
+
+/// Rows in a table that the removal of a tenant doesn't know would outlive it.
+#[tokio::test]
+async fn every_table_of_tenants_things_is_emptied_when_a_tenant_goes() {
+    let of_tenants: BTreeSet<String> = read(&TestStore::sqlite().await)
+        .await
+        .into_iter()
+        .filter(|(_, table)| table.columns.contains_key("tenant_id"))
+        .map(|(name, _)| name)
+        // It tells of the removal, and stays.
+        .filter(|name| name != "tenant_deletions")
+        .collect();
+    let emptied: BTreeSet<String> = crate::tenant_removal::table_names().map(str::to_owned).collect();
+    assert_eq!(of_tenants, emptied);
+}

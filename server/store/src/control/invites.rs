@@ -52,7 +52,7 @@ statements! {
         "SELECT i.tenant_id, t.slug, t.name, i.id, i.email, i.role, i.created_by, i.created_at, i.expires_at
             FROM lookups AS l JOIN invites AS i ON i.tenant_id = l.tenant_id AND i.id = l.object_id
             JOIN tenants AS t ON t.id = i.tenant_id
-            WHERE l.hash = $1 AND l.kind = $2 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > $3";
+            WHERE l.hash = $1 AND l.kind = $2 AND t.deleted_at IS NULL AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > $3";
 
     /// Accepts an invitation, once.
     INVITE_ACCEPT = both

@@ -18,6 +18,8 @@ pub struct MembershipRow {
     pub name: String,
     /// Whether it takes no events for now.
     pub suspended: bool,
+    /// Why, in the words of the administrator who did it.
+    pub suspended_because: Option<String>,
     /// The person's role there.
     pub role: Role,
 }
@@ -33,6 +35,8 @@ pub struct GrantedRow {
     pub name: String,
     /// Whether it takes no events for now.
     pub suspended: bool,
+    /// Why, in the words of the administrator who did it.
+    pub suspended_because: Option<String>,
     /// Whether payloads are among what may be seen.
     pub payloads: bool,
     /// Until when.
@@ -50,18 +54,18 @@ statements! {
 
     /// The tenants of a person.
     MEMBERSHIPS = across_tenants "a person may belong to several tenants" both
-        "SELECT t.id, t.slug, t.name, t.suspended, m.role FROM members AS m JOIN tenants AS t ON t.id = m.tenant_id
-            WHERE m.user_id = $1 ORDER BY t.slug LIMIT $2";
+        "SELECT t.id, t.slug, t.name, t.suspended, t.suspended_because, m.role FROM members AS m JOIN tenants AS t ON t.id = m.tenant_id
+            WHERE m.user_id = $1 AND t.deleted_at IS NULL ORDER BY t.slug LIMIT $2";
 
     /// A person's place in the tenant that a path names.
     MEMBERSHIP_BY_SLUG = across_tenants "the path names the tenant, and this tells whether the person belongs there" both
-        "SELECT t.id, t.slug, t.name, t.suspended, m.role FROM tenants AS t JOIN members AS m ON m.tenant_id = t.id
-            WHERE t.slug = $1 AND m.user_id = $2";
+        "SELECT t.id, t.slug, t.name, t.suspended, t.suspended_because, m.role FROM tenants AS t JOIN members AS m ON m.tenant_id = t.id
+            WHERE t.slug = $1 AND m.user_id = $2 AND t.deleted_at IS NULL";
 
     /// What the tenant that a path names lets administrators see now, the most first.
     GRANTED_BY_SLUG = across_tenants "the path names the tenant, and this tells what it lets administrators see" both
-        "SELECT t.id, t.slug, t.name, t.suspended, g.payloads, g.ends_at FROM tenants AS t JOIN grants AS g ON g.tenant_id = t.id
-            WHERE t.slug = $1 AND g.ended_at IS NULL AND g.ends_at > $2
+        "SELECT t.id, t.slug, t.name, t.suspended, t.suspended_because, g.payloads, g.ends_at FROM tenants AS t JOIN grants AS g ON g.tenant_id = t.id
+            WHERE t.slug = $1 AND t.deleted_at IS NULL AND g.ended_at IS NULL AND g.ends_at > $2
             ORDER BY g.payloads DESC, g.ends_at DESC LIMIT 1";
 }
 
@@ -133,6 +137,7 @@ pub async fn granted_by_slug(
             slug: row.text("slug")?,
             name: row.text("name")?,
             suspended: row.bool("suspended")?,
+            suspended_because: row.text_or_null("suspended_because")?,
             payloads: row.bool("payloads")?,
             ends_at: row.time("ends_at")?,
         })
@@ -146,6 +151,7 @@ fn read(row: &Row) -> Result<MembershipRow, StoreError> {
         slug: row.text("slug")?,
         name: row.text("name")?,
         suspended: row.bool("suspended")?,
+        suspended_because: row.text_or_null("suspended_because")?,
         role: Role::from_word(&row.text("role")?).ok_or_else(|| row.broken("role"))?,
     })
 }

@@ -23,7 +23,10 @@ pub mod sealed_secrets;
 pub mod second_factors;
 pub mod secrets;
 pub mod sessions;
+pub mod tenant_changes;
 pub mod tenant_keys;
+pub mod tenant_limits;
+pub mod tenant_list;
 pub mod tenants;
 pub mod users;
 
@@ -54,7 +57,10 @@ pub(crate) fn all_statements() -> impl Iterator<Item = &'static Sql> {
         second_factors::ALL,
         secrets::ALL,
         sessions::ALL,
+        tenant_changes::ALL,
         tenant_keys::ALL,
+        tenant_limits::ALL,
+        tenant_list::ALL,
         tenants::ALL,
         users::ALL,
     ]

@@ -3,13 +3,14 @@
 
 use restante_core::catalogue::DedupScope;
 use restante_core::id::{EndpointId, SecretId, TenantId};
+use restante_core::tenant_limits::{Limited, PerLimit, TenantLimits};
 use restante_core::time::Timestamp;
 use restante_core::token::TokenHash;
 
-use super::{endpoints, lookups, secrets};
+use super::{endpoints, lookups, secrets, tenant_limits};
 use crate::deliveries::SeenEndpoint;
 use crate::engine::sql::statements;
-use crate::engine::{Conn, StoreError, values};
+use crate::engine::{Conn, Row, StoreError, values};
 use crate::store::Store;
 
 /// An endpoint as deliveries need it. A deleted one is not found at all.
@@ -19,6 +20,10 @@ pub struct EndpointRecord {
     pub tenant: TenantId,
     /// Whether the tenant takes no events for now.
     pub tenant_suspended: bool,
+    /// The tenant's limits.
+    pub limits: TenantLimits,
+    /// Events and bytes that the tenant holds, where they are limited.
+    pub held: PerLimit,
     /// What a commit compares, to find out whether this still holds.
     pub seen: SeenEndpoint,
     /// Its id.
@@ -63,10 +68,17 @@ statements! {
     /// The endpoint that a token leads to.
     ENDPOINT_BY_TOKEN = across_tenants "the token is what names the tenant" both
         "SELECT t.id AS tenant_id, t.suspended, t.config_version, e.id, e.name, e.provider, e.options, e.options_sealed,
-            e.dedup_scope, e.max_body_bytes, e.enabled, e.revision
+            e.dedup_scope, e.max_body_bytes, e.enabled, e.revision,
+            q.deliveries_per_minute, q.endpoint_deliveries_per_minute, q.events_max, q.payload_bytes_max,
+            q.endpoints_max, q.consumers_max, q.members_max,
+            CASE WHEN q.events_max IS NULL THEN NULL ELSE (SELECT CAST(SUM(r.count) AS BIGINT) FROM rollups AS r
+                WHERE r.tenant_id = t.id AND r.grain = 0 AND r.at = 0 AND r.subject = t.id AND r.metric = 'events_held') END AS events,
+            CASE WHEN q.payload_bytes_max IS NULL THEN NULL ELSE (SELECT CAST(SUM(r.count) AS BIGINT) FROM rollups AS r
+                WHERE r.tenant_id = t.id AND r.grain = 0 AND r.at = 0 AND r.subject = t.id AND r.metric = 'payload_bytes') END AS payload_bytes
             FROM lookups AS l JOIN tenants AS t ON t.id = l.tenant_id
             JOIN endpoints AS e ON e.tenant_id = l.tenant_id AND e.id = l.object_id
-            WHERE l.hash = $1 AND l.kind = $2 AND e.deleted_at IS NULL";
+            LEFT JOIN tenant_limits AS q ON q.tenant_id = l.tenant_id
+            WHERE l.hash = $1 AND l.kind = $2 AND e.deleted_at IS NULL AND t.deleted_at IS NULL";
 }
 
 impl Store {
@@ -100,6 +112,8 @@ async fn find(conn: &mut Conn<'_>, hash: TokenHash) -> Result<Option<EndpointRec
     Ok(Some(EndpointRecord {
         tenant,
         tenant_suspended: row.bool("suspended")?,
+        limits: tenant_limits::read(&row)?,
+        held: held(&row)?,
         seen: SeenEndpoint { config_version: row.int("config_version")?, revision: row.int("revision")? },
         id,
         name: row.text("name")?,
@@ -111,4 +125,11 @@ async fn find(conn: &mut Conn<'_>, hash: TokenHash) -> Result<Option<EndpointRec
         max_body_bytes: endpoints::read_max_body_bytes(&row)?,
         enabled: row.bool("enabled")?,
     }))
+}
+
+/// Where nothing was counted yet, nothing is held.
+fn held(row: &Row) -> Result<PerLimit, StoreError> {
+    let count = |column| row.int_or_null(column).map(|count| u64::try_from(count.unwrap_or(0)).unwrap_or(0));
+    let held = PerLimit::default().with(Limited::Events, Some(count("events")?));
+    Ok(held.with(Limited::PayloadBytes, Some(count("payload_bytes")?)))
 }

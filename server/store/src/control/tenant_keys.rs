@@ -38,6 +38,10 @@ statements! {
         "UPDATE tenant_keys SET state = $4, wrapped = $5 WHERE tenant_id = $1 AND class = $2 AND version = $3
             AND state = $6";
 
+    /// Destroys every key of a tenant. What they sealed can't be opened any more.
+    TENANT_KEYS_DESTROY = both
+        "UPDATE tenant_keys SET state = $2, wrapped = $3 WHERE tenant_id = $1 AND state <> $2";
+
     // Only the value that was read is replaced, so that two runs can't undo each other's work.
     /// Replaces the wrapping of a key.
     TENANT_KEY_REWRAP = both
@@ -112,6 +116,16 @@ pub async fn demote_active(
 ) -> Result<u64, StoreError> {
     let [from, to] = [KeyState::Active, KeyState::DecryptOnly].map(|state| i64::from(state.code()));
     conn.execute(&TENANT_KEY_DEMOTE, values![tenant, i64::from(class.code()), to, from]).await
+}
+
+/// Destroys every key of a tenant: their rows stay without the wrapped key. Tells how many there were. Copies
+/// of the database from before still hold them.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn destroy_all(conn: &mut Conn<'_>, tenant: TenantId) -> Result<u64, StoreError> {
+    let destroyed = i64::from(KeyState::Destroyed.code());
+    conn.execute(&TENANT_KEYS_DESTROY, values![tenant, destroyed, Vec::<u8>::new()]).await
 }
 
 /// Replaces a key's wrapping, if it is still the one that was read; tells whether it did.

@@ -33,7 +33,7 @@ statements! {
 
     /// A tenant.
     TENANT_BY_ID = both
-        "SELECT id, slug, name, suspended, created_at FROM tenants WHERE id = $1";
+        "SELECT id, slug, name, suspended, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL";
 
     // Without an account of the tenant's commits the update waits for those under way: on PostgreSQL
     // they hold the row FOR SHARE, on SQLite there is one writer.
@@ -76,7 +76,7 @@ pub async fn by_slug(conn: &mut Conn<'_>, slug: &str) -> Result<Option<TenantRow
     row.map(|row| read(&row)).transpose()
 }
 
-/// The tenant of that id.
+/// The tenant of that id, unless it was deleted.
 ///
 /// # Errors
 /// What the database ran into.

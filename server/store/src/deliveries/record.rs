@@ -54,6 +54,14 @@ pub struct SealedPayload {
     pub decoded_sealed: Option<Vec<u8>>,
 }
 
+impl SealedPayload {
+    /// Its bytes in the database.
+    pub(crate) fn stored_bytes(&self) -> i64 {
+        let decoded = self.decoded_sealed.as_ref().map_or(0, Vec::len);
+        i64::try_from(self.headers_sealed.len() + self.body_sealed.len() + decoded).unwrap_or(i64::MAX)
+    }
+}
+
 /// An event that asks for its receipt.
 #[derive(Debug, Clone)]
 pub struct NewReceipt {
@@ -102,11 +110,7 @@ pub struct NewReceipt {
 impl Delivery {
     /// Its weight in a group.
     pub(crate) fn bytes(&self) -> usize {
-        let payload = &self.payload;
-        payload.body_sealed.len()
-            + payload.headers_sealed.len()
-            + payload.decoded_sealed.as_ref().map_or(0, Vec::len)
-            + self.receipts.len() * 512
+        usize::try_from(self.payload.stored_bytes()).unwrap_or(usize::MAX) + self.receipts.len() * 512
     }
 }
 

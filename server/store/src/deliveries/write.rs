@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::record::{Committed, CommittedReceipt, Delivery, NewReceipt};
 use super::sql;
 use crate::engine::{Batch, Conn, Row, StoreError, Together, values};
+use crate::holdings;
 use crate::rollups::{Lane, Tally};
 
 /// Writes groups. Holds what it last read of the tenants' consumers, with the version it had then.
@@ -115,12 +116,13 @@ impl Writer {
         let mut tally = Tally::default();
         let mut writes = Together::default();
         let kept_for_variants = keep_repeats(conn, &items, &holders, &mut writes, &mut tally).await?;
-        keep_payloads(group, &first, &kept_for_variants, &mut writes);
+        keep_payloads(group, &first, &kept_for_variants, &mut writes, &mut tally);
         self.hand_off_known(conn, &items, &holders, &mut tally, &mut outcome).await?;
         self.hand_off_new(conn.now().await?, &items, &first, &mut writes, &mut tally, &mut outcome);
         for item in items.iter().filter(|item| first.contains(&item.receipt.id.0)) {
             let Item { delivery, receipt, .. } = item;
             tally.count(delivery.tenant, delivery.endpoint.0, "accepted", delivery.received_at, 1);
+            holdings::shift(&mut tally, delivery.tenant, 1, 0);
             if receipt.reason.is_some() {
                 tally.count(delivery.tenant, delivery.endpoint.0, "unreadable", delivery.received_at, 1);
             }
@@ -567,6 +569,7 @@ fn keep_payloads(
     first: &HashSet<Uuid>,
     for_variants: &HashSet<usize>,
     writes: &mut Together,
+    tally: &mut Tally,
 ) {
     let kept: Vec<&Delivery> = group
         .iter()
@@ -579,6 +582,9 @@ fn keep_payloads(
         .collect();
     if kept.is_empty() {
         return;
+    }
+    for delivery in &kept {
+        holdings::shift(tally, delivery.tenant, 0, delivery.payload.stored_bytes());
     }
     let batch = Batch::new()
         .uuids(kept.iter().map(|d| d.tenant.0))

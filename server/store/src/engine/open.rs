@@ -18,6 +18,16 @@ use super::{Engine, Guest, StoreError};
 static MIGRATIONS_SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static MIGRATIONS_POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
+/// The number of the last migration that this program knows for an engine, and how many it knows.
+pub(crate) fn migrations_known(engine: Engine) -> (u64, u64) {
+    let known = match engine {
+        Engine::Sqlite => &MIGRATIONS_SQLITE,
+        Engine::Postgres => &MIGRATIONS_POSTGRES,
+    };
+    let latest = known.iter().map(|migration| migration.version).max().unwrap_or(0);
+    (u64::try_from(latest).unwrap_or(0), known.iter().count() as u64)
+}
+
 /// The first SQLite release without the fault that could corrupt a write-ahead log when a
 /// checkpoint meets a commit (sqlite.org/wal.html, "The WAL-reset bug").
 const SQLITE_VERSION_MIN: (u32, u32, u32) = (3, 51, 3);

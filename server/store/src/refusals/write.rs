@@ -44,6 +44,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(move |conn| {
             Box::pin(async move {
+                if conn.fetch_optional(&REFUSALS_TENANT, values![tenant]).await?.is_none() {
+                    // It was deleted meanwhile, and what is written now would outlive it.
+                    return Ok(());
+                }
                 let mut tally = Tally::default();
                 for (metric, minute, count) in counts {
                     tally.count(tenant, endpoint.0, &metric, minute, count);
@@ -94,6 +98,12 @@ statements! {
     REFUSAL_ENTER = both
         "UPDATE refusals SET entered_at = $4, receipt_id = $5
             WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3 AND entered_at IS NULL";
+
+    // Differs in the lock: while it is held the tenant can't be deleted, so that nothing comes behind that.
+    /// A tenant that is there.
+    REFUSALS_TENANT =
+        sqlite "SELECT id FROM tenants WHERE id = $1 AND deleted_at IS NULL"
+        postgres "SELECT id FROM tenants WHERE id = $1 AND deleted_at IS NULL FOR SHARE";
 
     /// Keeps a sample.
     REFUSAL_INSERT = both

@@ -8,9 +8,10 @@ use restante_core::problem::Problem;
 use restante_store::StoreError;
 use serde::Deserialize;
 
-use super::page::{NewLink, Shown};
+use super::page::Shown;
 use crate::fault::Fault;
 use crate::parts::form_body::Form;
+use crate::parts::new_link::NewLink;
 use crate::session::Member;
 use crate::state::Web;
 
@@ -48,16 +49,15 @@ pub(crate) async fn reset_link(
     member: Member,
     Path((_, id)): Path<(String, String)>,
 ) -> Result<Response, Fault> {
-    let shown = match web.app.new_member_reset_link(&member.by, user(&id)?).await {
-        Ok(link) => Shown {
-            link: Some(NewLink {
-                sentence: "Pass this link on to them, and to nobody else: it sets a new password, once, within an hour. It is \
-                           shown this once."
-                    .to_owned(),
-                url: format!("{}/links/{}", web.app.settings.public_url, link.expose()),
-            }),
-            ..Shown::default()
-        },
+    let user = user(&id)?;
+    let shown = match web.app.new_member_reset_link(&member.by, user).await {
+        Ok(link) => {
+            let members = web.app.members(&member.by).await?.members;
+            let email =
+                members.into_iter().find(|one| one.user == user).map(|one| one.email).unwrap_or_default();
+            let link = NewLink::new_password(&web, &email, link.expose()).await;
+            Shown { link: Some(link), ..Shown::default() }
+        }
         Err(StoreError::Problem(problem)) => Shown { refused: Some(problem), ..Shown::default() },
         Err(error) => return Err(error.into()),
     };

@@ -8,9 +8,10 @@ use restante_core::problem::Problem;
 use restante_store::StoreError;
 use serde::Deserialize;
 
-use super::page::{NewLink, Shown, Typed};
+use super::page::{Shown, Typed};
 use crate::fault::Fault;
 use crate::parts::form_body::Form;
+use crate::parts::new_link::NewLink;
 use crate::session::Member;
 use crate::state::Web;
 
@@ -32,13 +33,9 @@ pub(crate) async fn submit(
     };
     let shown = match invited {
         Ok(invited) => Shown {
-            link: Some(NewLink {
-                sentence: format!(
-                    "Pass this link on to {}. It is shown this once, and is good for a week.",
-                    invited.row.email
-                ),
-                url: format!("{}/links/{}", web.app.settings.public_url, invited.link.expose()),
-            }),
+            link: Some(
+                NewLink::invitation(&web, &invited.row.email, &member.here.name, invited.link.expose()).await,
+            ),
             ..Shown::default()
         },
         Err(StoreError::Problem(problem)) => Shown {

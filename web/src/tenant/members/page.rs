@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::page::{Page, answer};
 use crate::parts::form::{Faults, first_step};
 use crate::parts::moment::Moment;
+use crate::parts::new_link::NewLink;
 use crate::parts::shell::{Area, Notice, Shell};
 use crate::session::Member;
 use crate::state::Web;
@@ -31,15 +32,6 @@ struct MembersPage {
     link: Option<NewLink>,
     faults: Faults,
     status: StatusCode,
-}
-
-/// A link that was just made, which is shown this once.
-#[derive(Debug, Clone)]
-pub(super) struct NewLink {
-    /// What to do with it.
-    pub(super) sentence: String,
-    /// The whole address.
-    pub(super) url: String,
 }
 
 /// What was typed into the forms, to be shown again.
@@ -227,7 +219,7 @@ mod tests {
             invites: (0..lines).map(invite).collect(),
             grants: (0..lines).map(grant).collect(),
             typed: Typed { email: text.to_owned(), note: text.to_owned(), ..Typed::default() },
-            link: (lines > 0).then(|| NewLink { sentence: text.to_owned(), url: text.to_owned() }),
+            link: (lines > 0).then(|| NewLink::sample(text)),
             faults: Faults::default(),
             status: StatusCode::OK,
         }

@@ -62,7 +62,7 @@ impl Receiver for StandIn {
         BYTES_MAX
     }
 
-    fn gate(_: &(), method: &str) -> Option<Reply> {
+    fn gate(&self, _: &(), method: &str, _: Timestamp) -> Option<Reply> {
         (method == "HEAD").then(|| Reply { status: 200, headers: Vec::new(), body: Vec::new() })
     }
 
