@@ -27,12 +27,14 @@ pub mod keys;
 pub mod mail;
 pub mod members;
 pub mod nodes;
+pub mod outbound;
 pub mod overview;
 pub mod people;
 pub mod providers;
 mod quota;
 pub mod random;
 pub mod receive;
+pub mod reconcile;
 pub mod refusals;
 mod repair;
 pub mod replay;
@@ -40,6 +42,7 @@ pub mod replay_jobs;
 mod replay_many;
 mod request_mark;
 pub mod retention;
+pub mod schedule;
 pub mod search;
 pub mod settings;
 pub mod stats;
@@ -111,6 +114,10 @@ pub struct Parts {
     pub throttle: Throttle,
     /// Who waits for something to claim.
     pub wakeups: Wakeups,
+    /// Who calls providers.
+    pub outbound: outbound::Outbound,
+    /// Has this node's schedule look for work before its next tick.
+    pub schedule_wake: schedule::ScheduleWake,
     /// Endpoints by their token, prepared for receiving.
     pub targets: Targets,
     /// At which pace deliveries come, where a limit is set.
@@ -131,6 +138,7 @@ impl App {
     /// Puts an instance together.
     pub fn new(setup: Setup) -> Self {
         let Setup { store, clock, random, settings, master_keys } = setup;
+        let outbound = outbound::Outbound::new(&settings.outbound_allow);
         let keys = TenantKeys::new(master_keys, Arc::clone(&clock));
         let started_at = clock.now();
         Self {
@@ -144,6 +152,8 @@ impl App {
                 passwords: Passwords::default(),
                 throttle: Throttle::default(),
                 wakeups: Wakeups::default(),
+                outbound,
+                schedule_wake: schedule::ScheduleWake::default(),
                 targets: Targets::default(),
                 paces: Paces::default(),
                 refusals: Refusals::default(),

@@ -1,5 +1,6 @@
 //! What the operator has set, as far as the verbs need it.
 
+use ipnet::IpNet;
 use restante_core::limits;
 
 /// The settings that verbs read.
@@ -11,6 +12,8 @@ pub struct Settings {
     pub body_bytes_ceiling: u64,
     /// Bytes of bodies that may be held in memory at once before senders are told to come back.
     pub body_bytes_budget: usize,
+    /// Inner ranges that calls to providers may reach; none by default.
+    pub outbound_allow: Vec<IpNet>,
 }
 
 impl Default for Settings {
@@ -19,6 +22,7 @@ impl Default for Settings {
             public_url: "http://127.0.0.1:8080".to_owned(),
             body_bytes_ceiling: limits::BODY_BYTES_CEILING_DEFAULT,
             body_bytes_budget: 256 * 1024 * 1024,
+            outbound_allow: Vec::new(),
         }
     }
 }

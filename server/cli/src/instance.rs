@@ -107,6 +107,7 @@ impl Instance {
                 public_url: settings.public_url.clone(),
                 body_bytes_ceiling: settings.body_bytes_ceiling,
                 body_bytes_budget: settings.body_bytes_budget,
+                outbound_allow: settings.outbound_allow_cidrs.clone(),
             },
             master_keys: ring,
         });

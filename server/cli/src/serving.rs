@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use restante_api::server::{self, Limits};
 use restante_api::{Api, operations_router, router, with_layers};
+use restante_app::administration::tenants::run_tenant_removals;
 use restante_app::high_water::run_high_water;
 use restante_app::nodes::Node;
-use restante_app::administration::tenants::run_tenant_removals;
 use restante_app::receive::run_refusal_flush;
+use restante_app::schedule::run_schedule;
 use restante_app::sweep::run_sweeps;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -102,6 +103,7 @@ pub(crate) async fn run(
     background.spawn(run_high_water(app.clone(), stopped.clone()));
     background.spawn(node.run(hung_up()?, stopped.clone()));
     background.spawn(run_tenant_removals(app.clone(), stopped.clone()));
+    background.spawn(run_schedule(app.clone(), stopped.clone()));
     background.spawn(until(stopped.clone(), figures::upkeep(recorder)));
     background.spawn(until(stopped.clone(), restante_app::figures::watch(app.clone())));
     if let Some(listener) = ports.figures {

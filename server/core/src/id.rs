@@ -157,6 +157,10 @@ ids! {
     HoldId = "hld_";
     /// A run of a scheduled job.
     RunId = "run_";
+    /// One run of a job of the schedule.
+    JobRunId = "jrn_";
+    /// One run of an endpoint's reconciliation.
+    ReconciliationRunId = "rcr_";
 }
 
 #[cfg(test)]

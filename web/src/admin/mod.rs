@@ -6,6 +6,7 @@ mod keys;
 mod people;
 mod person;
 mod retention;
+mod schedule;
 mod start;
 mod tenants;
 #[cfg(test)]
@@ -34,6 +35,10 @@ pub(crate) fn routes() -> Router<Web> {
         .route("/admin/keys", get(keys::show))
         .route("/admin/keys/rotate", post(keys::rotate))
         .route("/admin/health", get(health::show))
+        .route("/admin/schedule", get(schedule::list))
+        .route("/admin/schedule/{name}", get(schedule::show))
+        .route("/admin/schedule/{name}/run", post(schedule::run))
+        .route("/admin/schedule/{name}/pause", post(schedule::pause))
         .route("/admin/audit", get(audit::show))
         .merge(tenants::routes())
 }

@@ -96,3 +96,26 @@ both_engines!(an_administrator_sees_the_keys_and_rotates_a_tenants, |t| async {
     assert_eq!(ada.post("/admin/keys/rotate", &rotation).await.status, 404);
     assert_eq!(site.a.app.keys_of_tenant(tenant).await.unwrap().len(), 4, "nobody else rotated anything");
 });
+
+both_engines!(an_administrator_sees_the_schedule_has_a_job_run_and_pauses_it, |t| async {
+    let site = Site::new(t);
+    site.a.tenant("first").await;
+    site.a.tenant("acme").await;
+    let (mut admin, mut other) = (site.owner("first").await, site.owner("acme").await);
+    assert_eq!(other.get("/admin/schedule").await.status, 404);
+    let list = admin.get("/admin/schedule").await.text;
+    for job in restante_app::schedule::JOBS {
+        assert!(list.contains(job.title), "{}", job.title);
+    }
+    assert_eq!(admin.get("/admin/schedule/nothing").await.status, 404);
+    let at = "/admin/schedule/answers";
+    assert!(admin.get(at).await.text.contains("It has not run yet."));
+    assert_eq!(admin.post(&format!("{at}/run"), &[]).await.location(), format!("{at}?said=asked"));
+    assert!(admin.get(at).await.text.contains("A run was asked for"));
+    assert_eq!(admin.post(&format!("{at}/pause"), &[("paused", "yes")]).await.status, 303);
+    assert!(admin.get("/admin/schedule").await.text.contains("soon"));
+    assert_eq!(admin.post(&format!("{at}/pause"), &[("paused", "perhaps")]).await.status, 422);
+    assert_eq!(other.post(&format!("{at}/run"), &[]).await.status, 404);
+    let log = admin.get("/admin/audit").await.text;
+    assert!(log.contains("job.run") && log.contains("job.pause"), "{log}");
+});

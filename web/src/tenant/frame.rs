@@ -62,6 +62,14 @@ impl Said {
             "test-unsigned" => Some(Notice::look(
                 "The test event is in, but not verified: with a public key alone nobody here can sign.",
             )),
+            "reconciliation-saved" => done("Saved. The provider took the credentials."),
+            "reconciliation-untried" => Some(Notice::look(
+                "Saved, but the provider could not be asked just now. Look at the first run.",
+            )),
+            "reconciliation-asked" => {
+                done("A run begins within a few seconds. Load the page again to follow it.")
+            }
+            "reconciliation-removed" => done("Removed, with the credentials. Gaps are not noticed any more."),
             "consumer-saved" => done("Saved. A changed filter counts from the next event on."),
             "consumer-deleted" => Some(Notice::done(format!(
                 "The consumer is deleted; {} cancelled.",

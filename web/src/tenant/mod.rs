@@ -12,6 +12,7 @@ mod frame;
 mod keys;
 mod members;
 mod overview;
+mod reconciliation;
 mod refusals;
 mod replays;
 pub(crate) mod retention;
@@ -35,6 +36,7 @@ pub(crate) fn routes() -> Router<Web> {
         .merge(events::routes())
         .merge(failures::routes())
         .merge(keys::routes())
+        .merge(reconciliation::routes())
         .merge(refusals::routes())
         .merge(replays::routes())
         .merge(retention::routes())

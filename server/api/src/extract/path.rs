@@ -3,7 +3,9 @@
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
-use restante_core::id::{EndpointId, HoldId, KeyId, ReceiptId, RefusalId, ReplayJobId, SecretId};
+use restante_core::id::{
+    EndpointId, HoldId, KeyId, ReceiptId, ReconciliationRunId, RefusalId, ReplayJobId, SecretId,
+};
 use restante_core::problem::Problem;
 
 use crate::problem::Refused;
@@ -37,6 +39,7 @@ ids! {
     RefusalId = "refusal",
     ReplayJobId = "replay",
     HoldId = "hold",
+    ReconciliationRunId = "run",
 }
 
 /// A name, of a consumer or a provider: the handler looks whether it is there.

@@ -21,6 +21,7 @@ mod providers;
 mod pull;
 #[cfg(test)]
 mod pull_tests;
+mod reconciliation;
 mod refusals;
 mod replays;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub(crate) fn routes() -> OpenApiRouter<Api> {
         .merge(secrets::routes())
         .merge(test_event::routes())
         .merge(refusals::routes())
+        .merge(reconciliation::routes())
         .merge(consumers::routes())
         .merge(pull::routes())
         .merge(events::routes())

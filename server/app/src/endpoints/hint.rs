@@ -6,7 +6,7 @@ const CHARS_MIN: usize = 12;
 const SHOWN_CHARS: usize = 4;
 
 /// What people know a secret by.
-pub(super) fn hint(secret: &str) -> String {
+pub(crate) fn hint(secret: &str) -> String {
     let told = pem_content(secret).unwrap_or(secret).trim();
     let chars = told.chars().count();
     if chars < CHARS_MIN {

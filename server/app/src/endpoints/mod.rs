@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(crate) use check::name as check_name;
+pub(crate) use hint::hint;
 pub use secret_add::{AddedSecret, NewSecret, Retire};
 pub use test_event::{TestEvent, TestEventSent};
 pub use try_out::TryOut;

@@ -6,7 +6,7 @@
 //! its id comes from that key: if the process ends between the two, the same request makes no second
 //! event, because the unique key of events knows the first one.
 
-use restante_core::id::{EndpointId, ReceiptId};
+use restante_core::id::{EndpointId, ReceiptId, TenantId};
 use restante_core::problem::{Code, Problem};
 use restante_core::seal::Place;
 use restante_core::verify::{SignRequest, sample, sign};
@@ -94,7 +94,7 @@ impl App {
         asked: &TestEvent,
         number: u128,
     ) -> Result<TestEventSent, StoreError> {
-        let token = self.token_of(by, id).await?;
+        let token = self.token_of(by.tenant(), id).await?;
         let target = self.find_endpoint(&token).await?.ok_or_else(not_found)?;
         if target.gate("POST").is_some() {
             return Err(conflict(
@@ -148,8 +148,7 @@ impl App {
     }
 
     /// The token in the endpoint's URL.
-    pub(crate) async fn token_of(&self, by: &By, id: EndpointId) -> Result<String, StoreError> {
-        let tenant = by.tenant();
+    pub(crate) async fn token_of(&self, tenant: TenantId, id: EndpointId) -> Result<String, StoreError> {
         let row = self.store.read(move |conn| Box::pin(endpoints::get(conn, tenant, id))).await?;
         let row = row.ok_or_else(not_found)?;
         let keys = self.tenant_keys(tenant).await?;

@@ -149,7 +149,16 @@ impl App {
     /// # Errors
     /// What the database ran into.
     pub async fn overview(&self, by: &By, window: Window) -> Result<Overview, StoreError> {
-        let (tenant, now) = (by.tenant(), self.clock.now());
+        self.overview_of(by.tenant(), window).await
+    }
+
+    /// The overview of a tenant, for the program itself.
+    pub(crate) async fn overview_of(
+        &self,
+        tenant: restante_core::id::TenantId,
+        window: Window,
+    ) -> Result<Overview, StoreError> {
+        let now = self.clock.now();
         let shape = Slots::shape(window, now);
         let found = self
             .store

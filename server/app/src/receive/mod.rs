@@ -30,6 +30,7 @@ use crate::{App, figures};
 pub use answer::refusal;
 pub use cache::Targets;
 pub use let_in::Paces;
+pub(crate) use record::scope as stored_scope;
 pub use refusals::{Refusals, run_refusal_flush};
 pub use target::Target;
 
@@ -128,6 +129,8 @@ pub(crate) enum Road {
     UnsignedTest { number: u128 },
     /// A request that was refused when it came, and is verified again. The same refusal is the same event.
     Refused { refusal: RefusalId },
+    /// From the provider's own list, which has it without the signature of a delivery.
+    Listed,
 }
 
 impl Road {
@@ -135,11 +138,17 @@ impl Road {
         match self {
             Self::Sender | Self::Refused { .. } => "delivery",
             Self::SignedTest { .. } | Self::UnsignedTest { .. } => "test",
+            Self::Listed => "reconciliation",
         }
     }
 
     const fn is_verified(self) -> bool {
-        !matches!(self, Self::UnsignedTest { .. })
+        !matches!(self, Self::UnsignedTest { .. } | Self::Listed)
+    }
+
+    /// Whether other bytes under a known key are worth a mark: a list may render an event differently.
+    const fn compares_bodies(self) -> bool {
+        !matches!(self, Self::Listed)
     }
 
     /// Whether it was refused, counted and kept before, so that nothing but its entering is news.
@@ -151,7 +160,7 @@ impl Road {
     /// sender is another event then; a test event keeps its number.
     fn fresh_key(self, receipt: ReceiptId, place: usize) -> String {
         match self {
-            Self::Sender => format!("delivery-{receipt}"),
+            Self::Sender | Self::Listed => format!("delivery-{receipt}"),
             Self::SignedTest { number } | Self::UnsignedTest { number } => {
                 format!("test-{number:032x}-{place}")
             }
@@ -357,7 +366,7 @@ impl App {
         (verdict, delivery)
     }
 
-    fn seal(
+    pub(crate) fn seal(
         &self,
         road: Road,
         target: &Target,

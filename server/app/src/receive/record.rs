@@ -45,7 +45,7 @@ pub(super) fn delivery(
         provider: target.provider.to_owned(),
         received_at: incoming.received_at,
         origin: road.origin(),
-        compares_bodies: true,
+        compares_bodies: road.compares_bodies(),
         request_id: Some(incoming.request_id.clone()),
         secret: accepted.key_index.and_then(|index| target.secrets.get(index).copied()),
         payload: payload(random, target, request, accepted, payload_id),
@@ -149,7 +149,7 @@ pub(super) fn mac_bytes(mac: &BodyMac) -> Vec<u8> {
 }
 
 /// A scope fits an index: what is longer, or holds a NUL, is replaced by its digest.
-fn scope(text: &str) -> String {
+pub(crate) fn scope(text: &str) -> String {
     if text.len() <= limits::EVENT_KEY_BYTES_MAX && !text.contains('\0') {
         return text.to_owned();
     }

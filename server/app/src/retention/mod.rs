@@ -5,6 +5,7 @@ mod clock;
 mod erase;
 mod holds;
 mod instance;
+mod job;
 mod plan;
 mod policies;
 mod preview;
@@ -15,6 +16,7 @@ mod tests;
 
 pub use erase::{ErasedMany, NOT_REACHED};
 pub use holds::Held;
+pub(crate) use job::keep;
 pub use plan::{EndpointPlan, InstanceRetention};
 pub use policies::TenantRetention;
 pub(crate) use policies::write as write_policy;

@@ -1,4 +1,4 @@
-//! The sweep: what time alone moves. Leases that have run out become due again, or failed after their
+//! The sweep: what time alone moves within seconds. Leases that have run out become due again, or failed after their
 //! last attempt, within seconds; what a new consumer is still owed is handed off; replays of many are worked off; what a deleted
 //! one still held is cancelled; answers to repeated requests go after their day, and so do sessions and
 //! links of people that have run out. Each pass is bounded, safe to run twice, to be killed, and to run
@@ -19,10 +19,8 @@ use crate::{App, figures};
 
 /// The pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
-/// Passes after which is looked for what deleted consumers held: only a call that was cut off leaves some.
-const CANCEL_EVERY_PASSES: u64 = 30;
-/// Passes after which answers go that are no longer kept: a minute late is early enough.
-const ANSWERS_EVERY_PASSES: u64 = 60;
+/// Passes after which the time is noted by which retention tells a clock that has leapt.
+const ALIVE_EVERY_PASSES: u64 = 60;
 /// Consumers that one pass looks after, of each kind.
 const CONSUMERS_PER_PASS: u32 = 200;
 /// Replays of many that one pass works on.
@@ -143,7 +141,7 @@ impl App {
         tried.end()
     }
 
-    async fn sweep_deleted(&self) -> Result<u64, StoreError> {
+    pub(crate) async fn sweep_deleted(&self) -> Result<u64, StoreError> {
         let began = Instant::now();
         let mut tried = Tried::new(0);
         let found = self
@@ -187,17 +185,12 @@ impl App {
         tried.end()
     }
 
-    /// A pass of the background task: leases and backfills each time, the rest now and then.
+    /// A pass of the background task: what must be done within seconds. The rest are jobs of the schedule.
     async fn pass(&self, number: u64) {
         told(self.sweep_leases().await);
         told(self.sweep_backfills().await);
         told(self.sweep_replay_jobs().await);
-        if number.is_multiple_of(CANCEL_EVERY_PASSES) {
-            told(self.sweep_deleted().await);
-        }
-        if number.is_multiple_of(ANSWERS_EVERY_PASSES) {
-            told(self.expire_kept_answers(PASS_MAX).await);
-            told(self.forget_what_ran_out().await);
+        if number.is_multiple_of(ALIVE_EVERY_PASSES) {
             told(self.note_alive().await);
         }
     }

@@ -41,6 +41,13 @@ pub const API_ROUTES: &[Route] = &[
     key("GET", "/v1/endpoints/{id}/refusals", EventsRead),
     key("POST", "/v1/endpoints/{id}/refusals/{refusal}/verify", EventsReplay),
     key("GET", "/v1/endpoints/{id}/retention", ConfigRead),
+    // Asking the provider what it sent.
+    key("GET", "/v1/endpoints/{id}/reconciliation", ConfigRead),
+    key("PUT", "/v1/endpoints/{id}/reconciliation", ConfigWrite),
+    key("DELETE", "/v1/endpoints/{id}/reconciliation", ConfigWrite),
+    key("GET", "/v1/endpoints/{id}/reconciliation/runs", ConfigRead),
+    key("POST", "/v1/endpoints/{id}/reconciliation/runs", ConfigWrite),
+    key("GET", "/v1/endpoints/{id}/reconciliation/runs/{run}", ConfigRead),
     // Consumers.
     key("GET", "/v1/consumers", ConfigRead),
     key("POST", "/v1/consumers", ConfigWrite),

@@ -1,6 +1,6 @@
 //! The catalogue as a whole: nothing left out, nothing dangling, every stated strength worked out again.
 
-use super::entry::{OptionKind, Stated};
+use super::entry::{OptionKind, Possible, Stated};
 use super::event_rule::{EventRule, ItemRule, ScopeRule};
 use super::pointer::{Pointer, Step};
 use super::provider::Provider;
@@ -36,6 +36,13 @@ fn faults(provider: &Provider) -> Vec<String> {
         "windows.source and rotation.how",
     );
     check(!entry.reconciliation.how.is_empty(), "reconciliation.how");
+    let has_recipe = entry.reconciliation.recipe.is_some();
+    check(has_recipe == (entry.reconciliation.possible == Possible::Yes), "reconciliation.recipe");
+    if let Some(recipe) = &entry.reconciliation.recipe {
+        check(recipe.faults().is_empty(), &format!("reconciliation.recipe: {:?}", recipe.faults()));
+        let pasted = recipe.credentials.iter().chain(&recipe.options);
+        check(pasted.clone().all(|field| !field.title.is_empty()), "the titles of what a person gives");
+    }
     check((200..300).contains(&entry.reply.status), "a success is a 2xx");
     for status in [entry.reply.signature_status, entry.reply.timestamp_status] {
         check((400..500).contains(&status), "a refusal is a 4xx");

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::event_rule::EventRule;
 use super::secret_rule::SecretRule;
 use super::verify_rule::{HandshakeRule, VerifyRule};
+use crate::reconcile::Recipe;
 
 /// One entry of the catalogue.
 #[derive(Debug, Clone, Deserialize)]
@@ -208,6 +209,9 @@ pub(crate) struct Reconciliation {
     pub(crate) possible: Possible,
     /// How, or why not, in a sentence.
     pub(crate) how: String,
+    /// How the program asks.
+    #[serde(default)]
+    pub(crate) recipe: Option<Recipe>,
 }
 
 /// Whether the provider can be asked what it sent.
@@ -218,6 +222,10 @@ pub(crate) enum Possible {
     None,
     /// It has one; Restante does not read it yet.
     Later,
+    /// It has one, and the recipe says how it is read.
+    Yes,
+    /// Who sends is not known here; the tenant describes how they are asked.
+    Described,
 }
 
 /// A request for tests and for the test-event button.

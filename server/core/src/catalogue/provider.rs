@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::entry::{Entry, Possible, Stated};
+use crate::reconcile::Recipe;
 
 /// The files of an entry, as the build script embeds them.
 pub(super) struct Files {
@@ -101,6 +102,34 @@ impl Provider {
         (known(&windows.retry_seconds), known(&windows.redelivery_seconds))
     }
 
+    /// How the provider is asked what it sent, where the catalogue knows.
+    pub const fn recipe(&self) -> Option<&Recipe> {
+        self.entry.reconciliation.recipe.as_ref()
+    }
+
+    /// Whether a tenant may describe how the sender is asked.
+    pub fn takes_recipe(&self) -> bool {
+        self.entry.reconciliation.possible == Possible::Described
+    }
+
+    /// Whether and how the provider can be asked what it sent, in a sentence.
+    pub fn reconciliation_how(&self) -> &str {
+        &self.entry.reconciliation.how
+    }
+
+    fn reconciliation_summary(&self) -> Value {
+        let reconciliation = &self.entry.reconciliation;
+        json!({
+            "possible": reconciliation.possible != Possible::None,
+            "how": reconciliation.how,
+            "supported": reconciliation.possible,
+            "credentials": self.recipe().map(|recipe| &recipe.credentials),
+            "options": self.recipe().map(|recipe| &recipe.options),
+            "reaches_seconds": self.recipe().map(|recipe| recipe.reaches_seconds),
+            "inserts": self.recipe().is_some_and(|recipe| recipe.compare.is_none()),
+        })
+    }
+
     /// The entry as `GET /v1/providers` prints it.
     pub fn summary(&self) -> Value {
         let entry = &self.entry;
@@ -144,7 +173,7 @@ impl Provider {
             "windows_source": entry.windows.source,
             "rotation": entry.rotation,
             "reply": { "status": entry.reply.status, "deadline_seconds": entry.reply.deadline_seconds, "harm": entry.reply.harm },
-            "reconciliation": { "possible": entry.reconciliation.possible != Possible::None, "how": entry.reconciliation.how },
+            "reconciliation": self.reconciliation_summary(),
             "samples": self.sample_names().collect::<Vec<_>>(),
         })
     }

@@ -59,6 +59,8 @@ columns! {
     IdempotencyAnswer = (6, 1), "idempotency_keys.answer_sealed", Secrets;
     /// The secret of a person's second factor, under a key of the person.
     SecondFactorSecret = (7, 1), "second_factors.secret_sealed", Secrets;
+    /// The credentials by which a provider is asked what it sent.
+    ReconciliationCredentials = (8, 1), "reconciliations.credentials_sealed", Secrets;
 }
 
 /// One sealed field: its column, row and, where the column asks for it, its event. The tenant is
@@ -123,6 +125,11 @@ impl Place {
     /// The secret of a person's second factor.
     pub const fn second_factor(row: UserId) -> Self {
         Self::row_of(Column::SecondFactorSecret, row.0)
+    }
+
+    /// The credentials by which an endpoint's provider is asked what it sent.
+    pub const fn reconciliation_credentials(row: EndpointId) -> Self {
+        Self::row_of(Column::ReconciliationCredentials, row.0)
     }
 
     const fn row_of(column: Column, row: Uuid) -> Self {

@@ -191,6 +191,7 @@ pub async fn delete(
     };
     lookups::delete(conn, tenant, lookups::ENDPOINT, endpoint.0, &row.blob("token_hash")?).await?;
     secrets::delete_all(conn, tenant, endpoint).await?;
+    crate::reconciliation::delete(conn, tenant, endpoint).await?;
     Ok(true)
 }
 

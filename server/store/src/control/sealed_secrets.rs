@@ -14,8 +14,13 @@ use crate::failpoint;
 
 /// The columns, in the order in which they are sealed anew. The secret of a second factor is sealed under a
 /// key of the person, which is not rotated.
-pub const SECRET_COLUMNS: &[Column] =
-    &[Column::EndpointToken, Column::EndpointOptions, Column::EndpointSecret, Column::IdempotencyAnswer];
+pub const SECRET_COLUMNS: &[Column] = &[
+    Column::EndpointToken,
+    Column::EndpointOptions,
+    Column::EndpointSecret,
+    Column::IdempotencyAnswer,
+    Column::ReconciliationCredentials,
+];
 
 /// Where a sealed value stands within its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +80,16 @@ statements! {
         "UPDATE idempotency_keys SET answer_sealed = $3
             WHERE tenant_id = $1 AND answer_sealed = $2 AND key_hash = $4";
 
+    /// Credentials for asking providers in steps.
+    SEALED_CREDENTIALS = both
+        "SELECT endpoint_id AS id, credentials_sealed AS sealed FROM reconciliations
+            WHERE tenant_id = $1 AND endpoint_id > $2 ORDER BY endpoint_id LIMIT $3";
+
+    /// Seals credentials anew, unless they have changed since they were read.
+    SEALED_CREDENTIALS_REPLACE = both
+        "UPDATE reconciliations SET credentials_sealed = $3
+            WHERE tenant_id = $1 AND credentials_sealed = $2 AND endpoint_id = $4";
+
     // The version stands in bytes 5 to 8 of a sealed field.
     /// Whether anything is sealed under a version of the tenant's key.
     SECRETS_KEY_IN_USE = both
@@ -82,6 +97,7 @@ statements! {
             OR EXISTS (SELECT 1 FROM endpoints WHERE tenant_id = $1 AND substr(options_sealed, 5, 4) = $2)
             OR EXISTS (SELECT 1 FROM endpoint_secrets WHERE tenant_id = $1 AND substr(secret_sealed, 5, 4) = $2)
             OR EXISTS (SELECT 1 FROM idempotency_keys WHERE tenant_id = $1 AND substr(answer_sealed, 5, 4) = $2)
+            OR EXISTS (SELECT 1 FROM reconciliations WHERE tenant_id = $1 AND substr(credentials_sealed, 5, 4) = $2)
             THEN 1 ELSE 0 END AS in_use";
 }
 
@@ -103,6 +119,7 @@ pub async fn page(
     let (sql, values): (&'static Sql, Vec<Value>) = match column {
         Column::EndpointToken => (&SEALED_TOKENS, values![tenant, row_after, limit]),
         Column::EndpointOptions => (&SEALED_OPTIONS, values![tenant, row_after, limit]),
+        Column::ReconciliationCredentials => (&SEALED_CREDENTIALS, values![tenant, row_after, limit]),
         Column::EndpointSecret => {
             let (of, row) = match after.map(|after| after.position) {
                 Some(Position::Of(of, row)) => (of, row),
@@ -135,8 +152,11 @@ pub async fn page(
                 }
                 _ => {
                     let id = row.uuid("id")?;
-                    let options = column == Column::EndpointOptions;
-                    let place = if options { Place::endpoint_options } else { Place::endpoint_token };
+                    let place = match column {
+                        Column::EndpointOptions => Place::endpoint_options,
+                        Column::ReconciliationCredentials => Place::reconciliation_credentials,
+                        _ => Place::endpoint_token,
+                    };
                     (Position::Row(id), place(EndpointId(id)))
                 }
             };
@@ -167,6 +187,7 @@ pub async fn replace(
             Column::EndpointOptions => &SEALED_OPTIONS_REPLACE,
             Column::EndpointSecret => &SEALED_ENDPOINT_SECRET_REPLACE,
             Column::IdempotencyAnswer => &SEALED_ANSWER_REPLACE,
+            Column::ReconciliationCredentials => &SEALED_CREDENTIALS_REPLACE,
             _ => &SEALED_TOKEN_REPLACE,
         };
         replaced += conn.execute(sql, values).await?;

@@ -31,6 +31,10 @@ statements! {
     TENANT_BY_SLUG = across_tenants "the slug is what the operator names a tenant by" both
         "SELECT id, slug, name, suspended, created_at FROM tenants WHERE slug = $1";
 
+    /// Tenants that are not suspended, by their ids.
+    TENANTS_AFTER = across_tenants "the watch looks after every tenant" both
+        "SELECT id FROM tenants WHERE id > $1 AND NOT suspended ORDER BY id LIMIT $2";
+
     /// A tenant.
     TENANT_BY_ID = both
         "SELECT id, slug, name, suspended, created_at FROM tenants WHERE id = $1 AND deleted_at IS NULL";
@@ -65,6 +69,19 @@ pub async fn insert(conn: &mut Conn<'_>, tenant: &TenantRow) -> Result<bool, Sto
     let TenantRow { id, slug, name, suspended, created_at } = tenant;
     let values = values![*id, slug.as_str(), name.as_str(), *suspended, *created_at];
     Ok(conn.execute(&TENANT_INSERT, values).await? == 1)
+}
+
+/// The ids of tenants that are not suspended, those behind `after`.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn ids_after(
+    conn: &mut Conn<'_>,
+    after: TenantId,
+    limit: u32,
+) -> Result<Vec<TenantId>, StoreError> {
+    let rows = conn.fetch_all(&TENANTS_AFTER, values![after, limit]).await?;
+    rows.iter().map(|row| Ok(TenantId(row.uuid("id")?))).collect()
 }
 
 /// The tenant of that slug.

@@ -63,11 +63,11 @@ statements! {
     /// Who holds the keys that were taken. CROSS JOIN, or SQLite would scan the table.
     RECEIPTS_HOLDING =
         sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
-            SELECT r.value->>0 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
+            SELECT r.value->>0 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries, x.origin
             FROM r CROSS JOIN receipts AS x
             ON x.tenant_id = unhex(r.value->>1) AND x.event_key = r.value->>2 AND x.provider = r.value->>3
             AND x.scope = r.value->>4"
-        postgres "SELECT r.n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries
+        postgres "SELECT r.n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries, x.origin
             FROM UNNEST($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[]) AS r (n, tenant_id, event_key, provider, scope)
             JOIN receipts AS x ON x.tenant_id = r.tenant_id AND x.event_key = r.event_key AND x.provider = r.provider
             AND x.scope = r.scope FOR KEY SHARE OF x";

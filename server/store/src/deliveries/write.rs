@@ -39,6 +39,9 @@ struct Consumers {
 /// Tenants whose consumers are remembered; more would be read again.
 const TENANTS_REMEMBERED: usize = 10_000;
 
+/// The origin of an event that a provider listed.
+const LISTED: &str = "reconciliation";
+
 /// A receipt of the group with the delivery that it came in.
 #[derive(Clone, Copy)]
 struct Item<'g> {
@@ -57,6 +60,8 @@ struct Holder {
     reason: Option<String>,
     variants: u64,
     deliveries: u64,
+    /// It came from the provider's list, which may render an event differently from a delivery.
+    listed: bool,
 }
 
 impl Writer {
@@ -107,7 +112,9 @@ impl Writer {
                     Some(holder) => CommittedReceipt {
                         id: holder.id,
                         duplicate: true,
-                        diverged: delivery.compares_bodies && holder.body_mac != receipt.body_mac,
+                        diverged: delivery.compares_bodies
+                            && !holder.listed
+                            && holder.body_mac != receipt.body_mac,
                     },
                 });
             }
@@ -128,7 +135,8 @@ impl Writer {
             }
         }
         for delivery in group {
-            tally.count(delivery.tenant, delivery.endpoint.0, "deliveries", delivery.received_at, 1);
+            let metric = if delivery.origin == LISTED { "reconciled" } else { "deliveries" };
+            tally.count(delivery.tenant, delivery.endpoint.0, metric, delivery.received_at, 1);
         }
         tally.add_to(&mut writes, self.lane);
         conn.execute_together(writes).await?;
@@ -470,6 +478,7 @@ async fn find_holders(
                 reason: row.text_or_null("reason")?,
                 variants: row.count("variants")?,
                 deliveries: row.count("deliveries")?,
+                listed: row.text("origin")? == LISTED,
             },
         );
     }
@@ -502,7 +511,8 @@ async fn keep_repeats(
         let count = counts.entry((delivery.tenant.0, holder.id.0)).or_default();
         count.deliveries += 1;
         if delivery.compares_bodies && !same_body {
-            count.diverged = true;
+            // The first delivery of a listed event is kept beside it, and is no divergence.
+            count.diverged |= !holder.listed;
             let room = limits::VARIANTS_PER_RECEIPT_MAX as i64 - holder.variants as i64 - count.variants;
             if holder.stored && room > 0 && keep_variant(conn, item, holder).await? {
                 count.variants += 1;

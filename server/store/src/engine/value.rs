@@ -76,7 +76,7 @@ macro_rules! from_ids {
     )*};
 }
 
-from_ids! { TenantId UserId EndpointId SecretId KeyId ConsumerId ReceiptId PayloadId DeliveryId RefusalId ReplayId SessionId InviteId LinkId GrantId }
+from_ids! { TenantId UserId EndpointId SecretId KeyId ConsumerId ReceiptId PayloadId DeliveryId RefusalId ReplayId SessionId InviteId LinkId GrantId JobRunId ReconciliationRunId }
 
 /// Binds values in the order of their placeholders: `values![tenant, id, name]`.
 macro_rules! values {

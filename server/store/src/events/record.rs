@@ -140,7 +140,10 @@ impl Receipt {
             slice: Slice::read(row)?,
             content_type: row.text_or_null("content_type")?,
             sha256_sealed: row.blob("sha256_sealed")?,
-            deliveries: row.count("deliveries")?,
+            // An event that the provider listed has not been sent; the attempts of a sender count from its first one.
+            deliveries: row
+                .count("deliveries")?
+                .saturating_sub(u64::from(row.text("origin")? == "reconciliation")),
             variants: row.count("variants")?,
             diverged: row.bool("diverged")?,
             repeated_body: row.bool("repeated_body")?,

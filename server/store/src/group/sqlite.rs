@@ -38,8 +38,8 @@ impl SqliteCommitter {
         let connection = own.connect().await.map_err(open)?;
         let checkpoints = Checkpoints::start(options, fatal.clone()).await.map_err(open)?;
         let file = options.get_filename();
-        let host = Host::of(&file);
-        let waiters = waits_apart.then(|| wait_sqlite::start(&file, fatal.clone())).transpose();
+        let host = Host::of(file);
+        let waiters = waits_apart.then(|| wait_sqlite::start(file, fatal.clone())).transpose();
         let waiters = waiters.map_err(|error| open(sqlx::Error::Io(error)))?;
         Ok(Self { options: own, connection, fatal, checkpoints, host, waiters })
     }

@@ -24,6 +24,9 @@ const fn table(name: &'static str, remove: &'static Sql) -> Table {
 /// The tables in the order in which they are emptied: first what work goes on with, last what others point at.
 pub(super) static TABLES: &[Table] = &[
     table("replay_jobs", &REMOVE_REPLAY_JOBS),
+    table("reconciliations", &REMOVE_RECONCILIATIONS),
+    table("reconciliation_runs", &REMOVE_RECONCILIATION_RUNS),
+    table("reconciliation_types", &REMOVE_RECONCILIATION_TYPES),
     table("consumers", &REMOVE_CONSUMERS),
     table("handoffs", &REMOVE_HANDOFFS),
     table("attempts", &REMOVE_ATTEMPTS),
@@ -57,6 +60,21 @@ statements! {
     REMOVE_REPLAY_JOBS = both
         "DELETE FROM replay_jobs WHERE tenant_id = $1 AND id IN
             (SELECT id FROM replay_jobs WHERE tenant_id = $1 ORDER BY id LIMIT $2)";
+
+    /// Removes rows of `reconciliations`.
+    REMOVE_RECONCILIATIONS = both
+        "DELETE FROM reconciliations WHERE tenant_id = $1 AND endpoint_id IN
+            (SELECT endpoint_id FROM reconciliations WHERE tenant_id = $1 ORDER BY endpoint_id LIMIT $2)";
+
+    /// Removes rows of `reconciliation_runs`.
+    REMOVE_RECONCILIATION_RUNS = both
+        "DELETE FROM reconciliation_runs WHERE tenant_id = $1 AND (endpoint_id, id) IN
+            (SELECT endpoint_id, id FROM reconciliation_runs WHERE tenant_id = $1 ORDER BY endpoint_id, id LIMIT $2)";
+
+    /// Removes rows of `reconciliation_types`.
+    REMOVE_RECONCILIATION_TYPES = both
+        "DELETE FROM reconciliation_types WHERE tenant_id = $1 AND (endpoint_id, type) IN
+            (SELECT endpoint_id, type FROM reconciliation_types WHERE tenant_id = $1 ORDER BY endpoint_id, type LIMIT $2)";
 
     /// Removes rows of `consumers`.
     REMOVE_CONSUMERS = both

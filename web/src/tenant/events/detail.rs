@@ -413,7 +413,10 @@ mod tests {
         assert!(!text.contains("name=\"event_id\""), "nothing is to be repaired");
         let unreadable = page(&samples::hostile(), "Payments");
         assert!(unreadable.contains("name=\"event_id\""));
-        assert!(!unreadable.contains("/replays/new?event=rcp_"), "a replay would be refused before the repair");
+        assert!(
+            !unreadable.contains("/replays/new?event=rcp_"),
+            "a replay would be refused before the repair"
+        );
     }
 
     #[test]

@@ -37,5 +37,11 @@ pub(crate) async fn show(
 ) -> Result<Response, Fault> {
     let overview = web.app.overview(&member.by, asked.window()).await?;
     let shell = frame(&web, &member, Area::Overview, &said).await?;
-    Ok(answer(&OverviewPage::new(shell, overview)))
+    let offers = web.app.reconciliation_offers(&member.by).await?;
+    let unasked = offers
+        .into_iter()
+        .filter(|offer| offer.possible && !offer.described && offer.set.is_none())
+        .map(|offer| (offer.name, shell.at(&format!("/endpoints/{}/reconciliation", offer.endpoint))))
+        .collect();
+    Ok(answer(&OverviewPage::new(shell, overview).with_unasked(unasked)))
 }

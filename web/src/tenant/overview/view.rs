@@ -38,6 +38,9 @@ pub(crate) struct OverviewPage {
     endpoints_more: usize,
     refusals: Vec<RefusalRow>,
     silent: Vec<SilentRow>,
+    /// Endpoints whose provider could be asked what it sent, and is not: a few, and how many more.
+    unasked: Vec<(String, String)>,
+    unasked_more: usize,
     /// Whether there is anything that could receive.
     has_endpoints: bool,
 }
@@ -110,7 +113,18 @@ struct SilentRow {
     pause: Option<String>,
 }
 
+/// Endpoints that are named of those whose provider is not asked.
+const UNASKED_MAX: usize = 3;
+
 impl OverviewPage {
+    /// With the endpoints whose provider could be asked what it sent, and is not: name and address.
+    pub(crate) fn with_unasked(mut self, mut unasked: Vec<(String, String)>) -> Self {
+        self.unasked_more = unasked.len().saturating_sub(UNASKED_MAX);
+        unasked.truncate(UNASKED_MAX);
+        self.unasked = unasked;
+        self
+    }
+
     /// The page of what an app gave.
     pub(crate) fn new(shell: Shell, overview: Overview) -> Self {
         let Overview { window, now, slots, endpoints, refusals, consumers } = overview;
@@ -143,6 +157,8 @@ impl OverviewPage {
         });
         let since = slots.since();
         Self {
+            unasked: Vec::new(),
+            unasked_more: 0,
             windows: windows(&shell.at(""), window),
             window: in_a_sentence(window),
             window_word: window.as_str(),
