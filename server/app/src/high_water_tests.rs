@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use restante_core::id::ReceiptId;
+use restante_core::time::Clock as _;
 use restante_store::both_engines;
 
 use crate::high_water::{FILE_NAME, Standing};

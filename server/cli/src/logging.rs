@@ -9,7 +9,9 @@ pub(crate) fn begin() {
 
 /// Begins to log from another level on, unless `RUST_LOG` says otherwise.
 pub(crate) fn begin_at(level: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    // The library that ticks tells each step of its own start, which is nobody's news.
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new(format!("{level},tokio_cron_scheduler=warn")));
     // Fails when a log was begun before, which then goes on.
     let _ = tracing_subscriber::fmt()
         .json()

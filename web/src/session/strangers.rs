@@ -137,7 +137,8 @@ both_engines!(what_is_another_tenants_is_not_there_under_ones_own_name, |t| asyn
         let told = format!("{} {}: {} {}", route.method, route.path, got.status, got.text);
         assert_eq!(got.status, 404, "{told}");
         assert_eq!(theirs.without(&got), absent.without(&missed), "{told}");
-        assert!(!got.text.contains("canary"), "{told}");
+        // Some answers show the stranger's own things around the refusal.
+        assert!(!got.text.contains("canary of acme") && !got.text.contains("canary@acme"), "{told}");
         walked += 1;
     }
     assert!(walked > 30, "{walked}");

@@ -65,7 +65,7 @@ impl App {
             .await?;
         let live = rows.iter().filter(|row| shown::is_live(row, now));
         let secrets = live.map(|row| shown::open_secret(&keys, row)).collect::<Result<Vec<_>, _>>()?;
-        let token = Some(self.token_of(by, id).await?);
+        let token = Some(self.token_of(by.tenant(), id).await?);
         Ok(self.try_with(asked, Present { secrets, token })?)
     }
 

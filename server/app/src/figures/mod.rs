@@ -6,6 +6,7 @@ mod clocks;
 mod commits;
 mod watch;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};

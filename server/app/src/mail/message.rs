@@ -27,7 +27,8 @@ impl Letter {
         Self {
             to: to.to_owned(),
             link: Secret::new(link),
-            about: About::Invitation { tenant: tenant.to_owned() },
+            // A name is one line, whatever stands in it.
+            about: About::Invitation { tenant: tenant.replace(char::is_control, " ") },
         }
     }
 

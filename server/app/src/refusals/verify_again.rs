@@ -77,7 +77,7 @@ impl App {
                 REFUSAL_BODY_BYTES_MAX / 1024
             )));
         }
-        let token = self.token_of(by, endpoint).await.map_err(deleted)?;
+        let token = self.token_of(by.tenant(), endpoint).await.map_err(deleted)?;
         let target = self
             .find_endpoint(&token)
             .await?

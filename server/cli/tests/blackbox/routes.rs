@@ -60,6 +60,8 @@ pub(crate) fn body(route: &Route) -> Option<Value> {
         ("POST", "erase") if path == "/v1/events/{id}/erase" => json!({ "reason": "asked for" }),
         ("POST", "erase") => json!({ "confirm": "alpha", "reason": "asked for" }),
         ("POST", "holds") => json!({ "reason": "a dispute" }),
+        ("POST", "runs") => json!({}),
+        ("PUT", "reconciliation") => json!({ "credentials": { "api_key": "rk_of_isolation" } }),
         ("POST", "preview") | ("PUT", _) => json!({ "payload_days": 20 }),
         ("POST", "repair") => json!({ "event_id": "evt_repaired" }),
         ("POST", "settle") => json!({ "consumer": "default", "state": "processed" }),
@@ -214,6 +216,8 @@ impl Things {
         let path = route.path.replace("{id}", id);
         let named = if path.contains("/providers/") { "stripe" } else { &self.consumer };
         let path = path.replace("{name}", named).replace("{secret}", &self.secret);
+        // No provider is asked in a test, so nobody has a run; its id is of the right form.
+        let path = path.replace("{run}", &self.endpoint.replacen("ep_", "rcr_", 1));
         let path = path.replace("{refusal}", &self.refusal);
         assert!(!path.contains('{'), "say here what is named in {path}");
         path

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 use bytes::Bytes;
@@ -16,13 +17,16 @@ use crate::support::{Api, Place, Server, say_skipped, send, until};
 const PASSWORD: &str = "correct+horse+battery+staple";
 /// What waits for each worker.
 const EVENTS: u64 = 3;
+/// How long it may take.
+const WORKER_MAX: std::time::Duration = std::time::Duration::from_secs(50);
 
-/// A worker, which goes with the test.
+/// A worker in a process group of its own, which goes with the test: what it started would claim on.
 struct Worker(Child);
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        let group = format!("-{}", self.0.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.0.wait();
     }
 }
@@ -61,6 +65,8 @@ async fn copied(server: &Server, session: &str, language: &str) -> String {
     let mut text = rest.split_once("</code>").expect("its end").0.to_owned();
     for (written, meant) in [
         ("&lt;", "<"),
+        ("&#60;", "<"),
+        ("&#62;", ">"),
         ("&gt;", ">"),
         ("&quot;", "\""),
         ("&#34;", "\""),
@@ -110,19 +116,24 @@ both_databases!(each_worker_of_the_page_works_off_what_waits_as_it_was_copied, |
         assert!(text.contains(&server.address().to_string()), "{text}");
         let path = place.folder().join(file);
         fs::write(&path, text).expect("a file");
-        let log = fs::File::create(place.file(language)).expect("a log");
+        let told = place.file(language);
+        let log = fs::File::create(&told).expect("a log");
         let mut command = Command::new(program);
         command
             .arg(&path)
             .env("KEY", key)
             .env_remove("HERE")
             .stdin(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(log.try_clone().expect("the same log"))
             .stdout(log);
+        command.process_group(0);
         let worker = Worker(command.spawn().expect("a worker"));
         done += EVENTS;
-        until(&format!("the worker in {language}"), async || (settled(&api).await == done).then_some(()))
-            .await;
+        let ended = tokio::time::timeout(WORKER_MAX, async {
+            until(&format!("the worker in {language}"), async || (settled(&api).await == done).then_some(()))
+                .await;
+        });
+        assert!(ended.await.is_ok(), "{language}: {}", fs::read_to_string(&told).unwrap_or_default());
         drop(worker);
     }
     assert!(done > 0, "no worker could be run");

@@ -443,7 +443,7 @@ impl Recipe {
             faults.push("How far back the list reaches is missing.".to_owned());
         }
         let newest_first = self.order == super::recipe::Order::NewestFirst;
-        if !self.filters_by_time() && !(newest_first && self.event.at.is_some()) {
+        if !(self.filters_by_time() || newest_first && self.event.at.is_some()) {
             faults.push(
                 "A list without a filter by time has to come newest first, with the time in each entry, or a run would read all of it."
                     .to_owned(),

@@ -224,15 +224,12 @@ fn shopify_is_compared_and_its_shop_can_be_no_other_place() {
     }
 }
 
+/// A provider's name, recipe, options, credentials, an answer of it, and what is asked for next.
+type Other =
+    (&'static str, Value, Value, &'static [(&'static str, &'static str)], &'static str, Option<&'static str>);
+
 /// Providers that are not in the catalogue yet: facts from their pages.
-fn others() -> Vec<(
-    &'static str,
-    Value,
-    Value,
-    &'static [(&'static str, &'static str)],
-    &'static str,
-    Option<&'static str>,
-)> {
+fn others() -> Vec<Other> {
     vec![
         (
             "square",

@@ -57,6 +57,8 @@ pub(crate) struct Head {
     pub(crate) remarks: Vec<Badge>,
     pub(crate) id: String,
     pub(crate) href: String,
+    /// Whether its payload is there, to be read or erased.
+    pub(crate) stored: bool,
     /// Whether it can be replayed: its payload is there, and it doesn't wait for a repair.
     pub(crate) replayable: bool,
     pub(crate) variants: u64,
@@ -154,6 +156,7 @@ impl Head {
             remarks: remarks(&event),
             id: receipt.id.to_string(),
             href: shell.at(&format!("/events/{}", receipt.id)),
+            stored: receipt.payload_state == PayloadState::Stored,
             replayable: receipt.payload_state == PayloadState::Stored && receipt.reason.is_none(),
             variants: detail.variants.len() as u64,
         }
@@ -407,7 +410,7 @@ mod tests {
         assert!(text.contains("/replays/new?event=rcp_"));
         // Only what waits for a person can be settled.
         assert_eq!(
-            text.matches("action=\"/t/acme/events/").count(),
+            text.matches("action=\"/t/acme/events/").count() - text.matches("/erase\"").count(),
             text.matches("name=\"settlement\" value=\"processed\"").count()
         );
         assert!(!text.contains("name=\"event_id\""), "nothing is to be repaired");

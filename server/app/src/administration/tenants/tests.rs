@@ -15,6 +15,7 @@ use crate::endpoints::TestEvent;
 use crate::events::PayloadPart;
 use crate::people::Actor;
 use crate::receive::Target;
+use crate::replay_jobs::{NewReplays, ReplayOf};
 use crate::testing::{TestApp, TestTenant};
 use crate::{App, By};
 
@@ -382,7 +383,9 @@ both_engines!(a_deletion_that_is_killed_half_way_is_finished_by_another_node, |t
     }
     b.a.refuse(&b.acme.by, b.endpoint, b"forged").await;
     b.a.fail_all(&b.acme.by, "default", "it is not known here").await;
-    b.a.app.create_replay_job(&b.acme.by, crate::events::EventFilter::default(), None, None).await.unwrap();
+    let of = ReplayOf::Matching(crate::events::EventFilter::default());
+    let asked = NewReplays { of, consumer: None, reason: None };
+    b.a.app.create_replay_job(&b.acme.by, asked, None).await.unwrap();
     b.a.app.sweep_replay_jobs().await.unwrap();
     b.limit(Limited::Events, 100).await;
     let of_first = rows(&b, b.first.by.tenant()).await;

@@ -16,8 +16,14 @@ both_engines!(the_address_in_any_case_and_its_password_sign_in, |t| async {
 both_engines!(a_password_counts_as_it_was_typed, |t| async {
     let a = TestApp::new(t);
     let some: Vec<char> = "🐎🔋📎🐙🎈🚲🧊🍋🌵".chars().collect();
-    // 128 of them, in no order that repeats.
-    let emoji: String = (0..128).map(|n| some[(n * n * 7 + n / 3) % some.len()]).collect();
+    // 128 of them, in no order that repeats: the upper digits of a linear congruence.
+    let mut state = 1_u64;
+    let emoji: String = (0..128)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            some[(state >> 33) as usize % some.len()]
+        })
+        .collect();
     for (slug, password) in
         [("spaces", "  horse battery staple  "), ("nul", "horse\0battery staple"), ("emoji", &emoji)]
     {
