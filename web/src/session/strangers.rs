@@ -6,7 +6,9 @@ use restante_app::consumers::NewConsumer;
 use restante_app::events::EventFilter;
 use restante_app::members::NewGrant;
 use restante_app::replay_jobs::{NewReplays, ReplayOf};
+use restante_app::retention::Held;
 use restante_core::access::{Access, PAGE_ROUTES, Role, Route, Scope, Scopes};
+use restante_core::id::HoldId;
 use restante_store::both_engines;
 
 use crate::testing::{Browser, Got, Site};
@@ -40,7 +42,11 @@ impl Things {
         let invite = site.a.app.invite(&owner, &format!("canary@{slug}.test"), Role::Viewer).await.unwrap();
         let grant = NewGrant { payloads: false, hours: 1, note: "canary".to_owned() };
         let grant = site.a.app.grant(&owner, grant).await.unwrap().id;
+        let hold = site.a.app.hold(by, Held::Endpoint(endpoint), "canary").await.unwrap().id;
         Self(vec![
+            ("holds", HoldId(hold).to_string()),
+            // No provider is asked in a test, so nobody has a run; its id is of the right form.
+            ("runs", endpoint.to_string().replacen("ep_", "rcr_", 1)),
             ("secrets", secret.to_string()),
             ("endpoints", endpoint.to_string()),
             ("events", sent.value.receipts[0].to_string()),
@@ -105,6 +111,9 @@ fn form(theirs: &str) -> Vec<(&'static str, &str)> {
         ("secret", "whsec_c2VjcmV0LW9mLWEtdGVzdA"),
         ("max_attempts", "7"),
         ("action", "save"),
+        ("payload_days", "20"),
+        ("receipt_days", "400"),
+        ("reason", "asked for"),
     ]
 }
 
@@ -187,6 +196,8 @@ async fn state(site: &Site) -> Vec<i64> {
         "invites",
         "grants WHERE ended_at IS NULL",
         "replay_jobs WHERE finished_at IS NULL",
+        "receipts WHERE payload_state = 'stored'",
+        "retention_holds WHERE released_at IS NULL",
     ] {
         state.push(site.a.t.count(rows).await);
     }
