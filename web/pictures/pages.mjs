@@ -51,6 +51,12 @@ const wrongLimits = async (page) => {
 
 const openAll = (page) => page.evaluate(() => document.querySelectorAll("details.fold").forEach((one) => { one.open = true; }));
 
+const retentionDraft = (payloads, receipts) => async (page) => {
+  await page.fill("#payload_days", payloads);
+  await page.fill("#receipt_days", receipts);
+  await Promise.all([page.waitForNavigation(), page.click("form[action$=preview] button.main")]);
+};
+
 const opened = (selector) => (page) => page.click(selector);
 
 /** `ids` are those of the demo, `stress` those of the hostile tenant. */
@@ -112,6 +118,10 @@ export function pages(ids, stress) {
     owner("key-wrong", "/keys/new", submitted({ "#name": "" })),
     owner("search", `/search?q=${ids.failed}`),
     owner("search-nothing", "/search?q=evt_unknown"),
+    owner("retention", "/retention"),
+    owner("retention-preview", "/retention", retentionDraft("5", "60")),
+    owner("retention-wrong", "/retention", retentionDraft("5", "30")),
+    owner("retention-endpoint", `/endpoints/${ids.Payments}/retention`),
     owner("settings", "/settings"),
     owner("members", "/members"),
     owner("audit", "/audit"),
@@ -145,6 +155,7 @@ export function pages(ids, stress) {
     fresh("keys", "/keys"),
     fresh("members", "/members"),
     fresh("audit", "/audit"),
+    fresh("retention", "/retention"),
     hostile("overview", ""),
     hostile("events", "/events"),
     hostile("event", `/events/${stress.event}`),
@@ -159,6 +170,8 @@ export function pages(ids, stress) {
     hostile("keys", "/keys"),
     hostile("members", "/members"),
     hostile("audit", "/audit"),
+    hostile("retention", "/retention"),
+    hostile("retention-endpoint", `/endpoints/${stress.endpoint}/retention`),
     hostile("replay", `/replays/new?event=${stress.event}`),
   ];
 }

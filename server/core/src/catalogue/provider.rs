@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::entry::{Entry, Possible, Stated};
 use crate::reconcile::Recipe;
+use crate::verify::Weak;
 
 /// The files of an entry, as the build script embeds them.
 pub(super) struct Files {
@@ -88,6 +89,14 @@ impl Provider {
     /// The names of the sample events, the first of which the test-event button sends.
     pub fn sample_names(&self) -> impl Iterator<Item = &str> {
         self.entry.samples.iter().map(|sample| sample.name.as_str())
+    }
+
+    /// Whether each of its schemes signs the event's id and a time, so that a captured request is soon worth nothing.
+    /// Of a sender that is described by options nothing is known here.
+    pub fn signs_id_and_time(&self) -> bool {
+        let rules = &self.entry.verify;
+        let open = |weak: &Weak| matches!(weak, Weak::Id | Weak::Time);
+        !rules.is_empty() && rules.iter().all(|rule| !rule.weak.iter().any(open))
     }
 
     /// The periods of automatic retries and of redelivery by hand, in seconds; 0 where the provider has none, `None`

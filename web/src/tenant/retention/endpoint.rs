@@ -5,6 +5,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use restante_app::endpoints::EndpointChange;
+use restante_core::catalogue::{Catalogue, Provider};
 use restante_core::id::EndpointId;
 use restante_core::retention::Window;
 use restante_store::StoreError;
@@ -100,6 +101,7 @@ async fn page(
             r.expire_unprocessed_days.from.words().to_owned(),
         ),
     ];
+    let signed = Catalogue::builtin().get(&plan.provider).is_some_and(Provider::signs_id_and_time);
     let mut windows = plan.windows.clone();
     windows.sort_by_key(|window| std::cmp::Reverse(window.seconds));
     Ok(answer(&EndpointPage {
@@ -108,7 +110,7 @@ async fn page(
         row: EndpointRow::new(&shell, &plan),
         values,
         windows: windows.iter().map(|window| WindowRow::new(window, plan.life.seconds)).collect(),
-        secret_since: plan.secrets.oldest.map(crate::parts::moment::exact),
+        secret_since: plan.secrets.oldest.filter(|_| !signed).map(crate::parts::moment::exact),
         fields: typed.fields(&plan.resolved, &faults, true),
         faults,
         shell,

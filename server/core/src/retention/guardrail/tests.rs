@@ -143,6 +143,17 @@ fn an_unsigned_id_or_time_keeps_the_key_while_a_secret_of_its_day_verifies() {
 }
 
 #[test]
+fn it_is_known_which_providers_sign_id_and_time() {
+    let signs = |name| Catalogue::builtin().get(name).is_some_and(Provider::signs_id_and_time);
+    for provider in ["stripe", "standard-webhooks", "svix"] {
+        assert!(signs(provider), "{provider}");
+    }
+    for provider in ["github", "shopify", "custom"] {
+        assert!(!signs(provider), "{provider}");
+    }
+}
+
+#[test]
 fn spans_are_told_in_the_words_of_people() {
     for (seconds, words) in [
         (360, "6 minutes"),
