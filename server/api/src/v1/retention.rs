@@ -14,12 +14,12 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::answer::answered;
+use super::answer::Created;
 use super::page::{Page, PageQuery};
 use super::retention_view::{
     EndpointRetentionAnswer, ErasedAnswer, HoldAnswer, PreviewAnswer, RetentionAnswer, RunAnswer, RunsAnswer,
 };
-use crate::extract::{Caller, Json, Path, Query};
+use crate::extract::{Caller, Creating, Json, Path, Query};
 use crate::problem::Result;
 use crate::state::Api;
 
@@ -178,13 +178,14 @@ pub(crate) struct HoldRequest {
     post,
     path = "/v1/retention/holds",
     tag = "retention",
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes nothing twice within 24 hours.")),
     request_body = HoldRequest,
     responses((status = 201, description = "The hold.", body = HoldAnswer))
 )]
 pub(crate) async fn hold(
     State(app): State<App>,
     Caller(by): Caller,
-    Json(asked): Json<HoldRequest>,
+    Creating { value: asked, repeat }: Creating<HoldRequest>,
 ) -> Result<impl IntoResponse> {
     let held = match (asked.endpoint, asked.event) {
         (None, None) => Held::Tenant,
@@ -194,8 +195,8 @@ pub(crate) async fn hold(
             return Err(Problem::field("/event", "Name an endpoint or an event, not both.").into());
         }
     };
-    let made = app.hold(&by, held, &asked.reason).await?;
-    Ok(answered(StatusCode::CREATED, HoldAnswer::from(made), false))
+    let made = app.hold(&by, held, &asked.reason, repeat).await?;
+    Ok(Created { answer: HoldAnswer::from(made.value), repeated: made.repeated })
 }
 
 /// Releases a hold. What is due goes with the next run.

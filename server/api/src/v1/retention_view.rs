@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use restante_app::retention::{
-    EndpointPlan, Erased, HoldRow, LineCounts, Report, RunLine, RunRow, TenantRetention,
+    EndpointPlan, Erased, Hold, HoldRow, LineCounts, Report, RunLine, RunRow, TenantRetention,
 };
 use restante_core::id::{EndpointId, HoldId, ReceiptId, RunId};
 use restante_core::retention::{Bounds, Policy, Resolved, Window};
@@ -238,6 +238,13 @@ impl From<HoldRow> for HoldAnswer {
     fn from(row: HoldRow) -> Self {
         let HoldRow { id, endpoint, receipt, reason, created_by, created_at, released_at, .. } = row;
         Self { id: HoldId(id), endpoint, event: receipt, reason, created_by, created_at, released_at }
+    }
+}
+
+impl From<Hold> for HoldAnswer {
+    fn from(hold: Hold) -> Self {
+        let Hold { id, endpoint, event, reason, created_by, created_at } = hold;
+        Self { id, endpoint, event, reason, created_by, created_at, released_at: None }
     }
 }
 

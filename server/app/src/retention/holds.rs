@@ -3,13 +3,16 @@
 use restante_core::id::{EndpointId, HoldId, ReceiptId};
 use restante_core::limits::NOTE_BYTES_MAX;
 use restante_core::problem::Problem;
+use restante_core::time::Timestamp;
 use restante_store::control::{audit, endpoints, tenants};
 use restante_store::retention::{self, HOLDS_MAX, HoldRow, NewHold};
 use restante_store::{StoreError, events};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::{App, By};
+use crate::idempotency::Once;
+use crate::{App, By, Made, Repeat};
 
 /// What is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,23 @@ pub enum Held {
     Endpoint(EndpointId),
     /// One event.
     Event(ReceiptId),
+}
+
+/// A hold as it was made. The form is also what kept answers hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Its id.
+    pub id: HoldId,
+    /// The endpoint whose events are held.
+    pub endpoint: Option<EndpointId>,
+    /// The event that is held.
+    pub event: Option<ReceiptId>,
+    /// Why.
+    pub reason: String,
+    /// Who said so.
+    pub created_by: String,
+    /// When.
+    pub created_at: Timestamp,
 }
 
 /// A reason that a person gives.
@@ -39,9 +59,17 @@ impl App {
     ///
     /// # Errors
     /// Not found; a fault of the reason; that there are too many holds.
-    pub async fn hold(&self, by: &By, held: Held, why: &str) -> Result<HoldRow, StoreError> {
+    pub async fn hold(
+        &self,
+        by: &By,
+        held: Held,
+        why: &str,
+        repeat: Option<Repeat>,
+    ) -> Result<Made<Hold>, StoreError> {
         let why = reason(why)?;
         let (tenant, now) = (by.tenant(), self.clock.now());
+        let keys = self.tenant_keys(tenant).await?;
+        let once = Once::new(self, by, repeat, &keys, now);
         let id = HoldId::new(now, self.random.bytes());
         let (endpoint, receipt, subject) = match held {
             Held::Tenant => (None, None, tenant.to_string()),
@@ -54,6 +82,9 @@ impl App {
         self.store
             .write(move |conn| {
                 Box::pin(async move {
+                    if let Some(made) = once.begin(conn).await? {
+                        return Ok(made);
+                    }
                     // Waits for a batch that is under way, and the next one sees the hold.
                     tenants::config_changed(conn, tenant).await?;
                     if let Some(endpoint) = new.endpoint
@@ -74,16 +105,10 @@ impl App {
                     }
                     retention::hold(conn, tenant, &new).await?;
                     audit::insert(conn, tenant, line).await?;
-                    Ok(HoldRow {
-                        id: new.id,
-                        endpoint: new.endpoint,
-                        receipt: new.receipt,
-                        reason: new.reason,
-                        created_by: new.actor,
-                        created_at: new.at,
-                        released_by: None,
-                        released_at: None,
-                    })
+                    let NewHold { endpoint, receipt, reason, actor, at, .. } = new;
+                    let made =
+                        Hold { id, endpoint, event: receipt, reason, created_by: actor, created_at: at };
+                    once.keep(conn, made).await
                 })
             })
             .await

@@ -15,7 +15,7 @@ mod run;
 mod tests;
 
 pub use erase::{ErasedMany, NOT_REACHED};
-pub use holds::Held;
+pub use holds::{Held, Hold};
 pub(crate) use job::keep;
 pub use plan::{EndpointPlan, InstanceRetention};
 pub use policies::TenantRetention;

@@ -42,7 +42,7 @@ pub(crate) async fn submit(
             return show::page(&web, &member, &Said::default(), None, faults).await;
         }
     };
-    match web.app.hold(&member.by, held, &typed.reason).await {
+    match web.app.hold(&member.by, held, &typed.reason, None).await {
         Ok(_) => Ok(Redirect::to(&format!("/t/{slug}/retention?said=held#holds")).into_response()),
         Err(StoreError::Problem(problem)) => {
             let faults = Faults::of(&problem, first_step);
