@@ -42,9 +42,9 @@ impl Things {
         let invite = site.a.app.invite(&owner, &format!("canary@{slug}.test"), Role::Viewer).await.unwrap();
         let grant = NewGrant { payloads: false, hours: 1, note: "canary".to_owned() };
         let grant = site.a.app.grant(&owner, grant).await.unwrap().id;
-        let hold = site.a.app.hold(by, Held::Endpoint(endpoint), "canary").await.unwrap().id;
+        let hold = site.a.app.hold(by, Held::Endpoint(endpoint), "canary", None).await.unwrap().value.id;
         Self(vec![
-            ("holds", HoldId(hold).to_string()),
+            ("holds", hold.to_string()),
             // No provider is asked in a test, so nobody has a run; its id is of the right form.
             ("runs", endpoint.to_string().replacen("ep_", "rcr_", 1)),
             ("secrets", secret.to_string()),
