@@ -106,8 +106,6 @@ export function pages(ids, stress) {
     owner("reconciliation", "/reconciliation"),
     owner("reconciliation-endpoint", `/endpoints/${ids.Payments}/reconciliation`),
     owner("reconciliation-wrong", `/endpoints/${ids.Payments}/reconciliation`, submitted({ "#base_url": "http://127.0.0.1:9" })),
-    owner("endpoint-retention", `/endpoints/${ids.Payments}/retention`),
-    owner("retention", "/retention"),
     owner("consumers", "/consumers"),
     owner("consumer", "/consumers/search-index"),
     owner("consumer-rust", "/consumers/billing?worker=rust"),

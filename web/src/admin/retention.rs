@@ -286,7 +286,38 @@ async fn acted(
 mod tests {
     use restante_store::both_engines;
 
+    use super::*;
+    use crate::parts::samples::{HOSTILE, check, long};
+    use crate::tenant::retention::samples;
     use crate::testing::Site;
+
+    #[test]
+    fn every_sample_makes_a_page() {
+        for (text, amount) in [("", 0), ("done", 12), (HOSTILE, 1), (&long(), u64::MAX)] {
+            let counts =
+                LineCounts { payloads: amount, payload_bytes: amount, keys: amount, expired: amount };
+            let mut faults = Faults::default();
+            for field in ["payload", "tenant", "days"] {
+                faults.add(field, text);
+            }
+            let bound = |name| Bound {
+                name,
+                title: "Days",
+                min: text.to_owned(),
+                max: text.to_owned(),
+                fault: Some(text.to_owned()),
+            };
+            let page = RetentionPage {
+                bounds: [bound("payload"), bound("receipt")],
+                fields: Typed::default().defaults.fields(&samples::plan(text).resolved, &faults, false),
+                runs: vec![Run::new(&samples::run(text, amount).0, &counts, samples::NOW)],
+                doubt: Some(Alien::new(text)),
+                faults,
+                shell: Shell::sample(Area::Administration),
+            };
+            check(&page.render().unwrap());
+        }
+    }
 
     both_engines!(an_administrator_sets_bounds_overrides_a_window_and_believes_the_clock, |t| async {
         let site = Site::new(t);

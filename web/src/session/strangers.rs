@@ -8,7 +8,6 @@ use restante_app::members::NewGrant;
 use restante_app::replay_jobs::{NewReplays, ReplayOf};
 use restante_app::retention::Held;
 use restante_core::access::{Access, PAGE_ROUTES, Role, Route, Scope, Scopes};
-use restante_core::id::HoldId;
 use restante_store::both_engines;
 
 use crate::testing::{Browser, Got, Site};

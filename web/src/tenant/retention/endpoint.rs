@@ -140,3 +140,32 @@ pub(crate) async fn submit(
         Err(failure) => Err(failure.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::show::samples;
+    use super::*;
+    use crate::parts::samples::{HOSTILE, check, long};
+
+    #[test]
+    fn every_sample_makes_a_page() {
+        for text in ["", "Payments", HOSTILE, &long()] {
+            let plan = samples::plan(text);
+            let shell = Shell::sample(Area::Endpoints);
+            let mut faults = Faults::default();
+            faults.add("payload_days", text);
+            let page = EndpointPage {
+                name: Alien::new(text),
+                href: text.to_owned(),
+                row: EndpointRow::new(&shell, &plan),
+                values: vec![("Ids are known for", text.to_owned(), text.to_owned())],
+                windows: plan.windows.iter().map(|window| WindowRow::new(window, 1)).collect(),
+                secret_since: Some(text.to_owned()),
+                fields: Typed::default().fields(&plan.resolved, &faults, true),
+                faults,
+                shell,
+            };
+            check(&page.render().unwrap());
+        }
+    }
+}

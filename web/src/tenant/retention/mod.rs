@@ -12,6 +12,8 @@ mod tests;
 pub(crate) mod words;
 
 pub(crate) use fields::{Field, Typed};
+#[cfg(test)]
+pub(crate) use show::samples;
 
 use axum::Router;
 use axum::routing::{get, post};

@@ -68,3 +68,20 @@ pub(crate) async fn submit(
         Err(failure) => Err(failure.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::show::samples;
+    use super::*;
+    use crate::parts::samples::{HOSTILE, check, long};
+
+    #[test]
+    fn every_sample_makes_a_page() {
+        for (text, amount) in [("", 0), ("Payments", 12), (HOSTILE, 1), (&long(), u64::MAX)] {
+            let fields = Typed::default().fields(&samples::plan(text).resolved, &Default::default(), false);
+            let preview = Preview::new(&samples::report(text, amount));
+            let page = PreviewPage { shell: Shell::sample(Area::Retention), fields, preview };
+            check(&page.render().unwrap());
+        }
+    }
+}

@@ -236,3 +236,150 @@ fn shown_hold(hold: &HoldRow, found: &TenantRetention, actors: &Actors, now: Tim
         released: hold.released_at.map(|at| Moment::new(at, now)),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod samples {
+    //! Policies and reports to try pages with.
+
+    use std::collections::BTreeMap;
+
+    use restante_app::retention::{EndpointReport, Kept, LineCounts, OverrideRow};
+    use restante_core::id::{EndpointId, TenantId};
+    use restante_core::retention::{Bounds, LiveSecrets, Window, WindowKind, key_life, resolve};
+    use uuid::Uuid;
+
+    use super::*;
+
+    pub(crate) const NOW: Timestamp = Timestamp::from_seconds(1_796_040_000);
+
+    /// An endpoint of which everything is unusual, with a name and texts of others.
+    pub(crate) fn plan(text: &str) -> EndpointPlan {
+        let windows = vec![Window {
+            kind: WindowKind::Audit,
+            seconds: u64::from(u32::MAX),
+            what: text.to_owned(),
+            source: text.to_owned(),
+        }];
+        let endpoint = EndpointId(Uuid::from_u128(1));
+        let overridden = OverrideRow {
+            endpoint,
+            receipt_days: 3,
+            reason: text.to_owned(),
+            created_by: text.to_owned(),
+            created_at: NOW,
+        };
+        EndpointPlan {
+            id: endpoint,
+            name: text.to_owned(),
+            provider: "github".to_owned(),
+            deleted: false,
+            resolved: resolve(&[], &Bounds::default()),
+            life: key_life(400, &windows, Some(3)),
+            windows,
+            overridden: Some(overridden),
+            secrets: LiveSecrets { oldest: Some(NOW) },
+            held: true,
+        }
+    }
+
+    /// A report with as much on a line as there can be.
+    pub(crate) fn report(text: &str, amount: u64) -> Report {
+        let counts = LineCounts { payloads: amount, payload_bytes: amount, keys: amount, expired: amount };
+        let kept: BTreeMap<Kept, u64> = Kept::ALL.iter().map(|why| (*why, amount)).collect();
+        let endpoint = EndpointReport {
+            tenant: TenantId(Uuid::nil()),
+            endpoint: EndpointId(Uuid::from_u128(1)),
+            name: text.to_owned(),
+            counts,
+            kept,
+        };
+        Report { counts, endpoints: vec![endpoint], ..Report::default() }
+    }
+
+    /// A run that was cut off, with one line.
+    pub(crate) fn run(text: &str, amount: u64) -> (RunRow, Vec<RunLine>) {
+        let run = RunRow {
+            id: Uuid::nil(),
+            cause: "person".to_owned(),
+            actor: text.to_owned(),
+            at: NOW,
+            started_at: NOW,
+            seen_at: NOW,
+            finished_at: None,
+            outcome: Some(text.to_owned()),
+            beside: None,
+        };
+        let line = RunLine {
+            endpoint: EndpointId(Uuid::from_u128(1)),
+            name: text.to_owned(),
+            counts: LineCounts { payloads: amount, payload_bytes: amount, keys: amount, expired: amount },
+            kept: BTreeMap::from([(text.to_owned(), amount)]),
+        };
+        (run, vec![line])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples::{HOSTILE, check, long};
+
+    fn page(text: &str, amount: u64) -> RetentionPage {
+        let shell = Shell::sample(Area::Retention);
+        let plan = samples::plan(text);
+        let mut faults = Faults::default();
+        faults.add("receipt_days", text);
+        faults.add("confirm", text);
+        let hold = |released| Hold {
+            id: text.to_owned(),
+            what: Alien::new(text),
+            reason: Alien::new(text),
+            by: text.to_owned(),
+            at: Moment::new(samples::NOW, samples::NOW),
+            released,
+        };
+        let released = Some(Moment::new(samples::NOW, samples::NOW));
+        RetentionPage {
+            payload: text.to_owned(),
+            receipt: text.to_owned(),
+            rows: vec![
+                EndpointRow::new(&shell, &plan),
+                EndpointRow::new(&shell, &EndpointPlan { deleted: true, ..plan }),
+            ],
+            fields: Typed::default().fields(&samples::plan(text).resolved, &faults, false),
+            preview: Preview::new(&samples::report(text, amount)),
+            holds: vec![hold(None), hold(released)],
+            runs: vec![Run::new(&samples::run(text, amount), samples::NOW)],
+            not_reached: restante_app::retention::NOT_REACHED.to_vec(),
+            slug: text.to_owned(),
+            faults,
+            shell,
+        }
+    }
+
+    #[test]
+    fn every_sample_makes_a_page() {
+        for (text, amount) in [("", 0), ("Payments", 12), (HOSTILE, 1), (&long(), u64::MAX)] {
+            check(&page(text, amount).render().unwrap());
+        }
+        let empty = RetentionPage {
+            rows: Vec::new(),
+            holds: Vec::new(),
+            runs: Vec::new(),
+            preview: Preview::new(&Report::default()),
+            ..page("", 0)
+        };
+        let text = empty.render().unwrap();
+        check(&text);
+        assert!(text.contains("Nothing is due") && text.contains("No endpoint yet"));
+    }
+
+    #[test]
+    fn an_override_stands_at_its_endpoint_with_the_reason() {
+        let text = page("a test system", 1).render().unwrap();
+        assert!(
+            text.contains(">overridden</span>") && text.contains("The reason given is: a test system"),
+            "{text}"
+        );
+    }
+}
