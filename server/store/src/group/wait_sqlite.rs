@@ -9,8 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::waiting::{Flushed, Waiters, Waiting, channel};
 use crate::engine::StoreError;
@@ -19,29 +18,43 @@ use crate::engine::StoreError;
 pub(super) const SESSION: u64 = 0;
 
 /// Starts the thread for a database's file, and gives the way to it. It ends with the last way to it.
+///
+/// The thread does nothing but flush. Callers are answered by a task of the runtime: it wakes them where they run,
+/// while a thread from outside would have to rouse a worker for each of them.
 pub(super) fn start(database: &Path, fatal: watch::Sender<Option<String>>) -> io::Result<Waiters> {
     let (waiters, waiting) = channel();
     let mut log = database.as_os_str().to_owned();
     log.push("-wal");
-    let log = Log { path: PathBuf::from(log), file: None };
-    let runtime = Handle::current();
-    std::thread::Builder::new()
-        .name("flush".to_owned())
-        .spawn(move || run(log, waiting, &fatal, &runtime))?;
+    let mut log = Log { path: PathBuf::from(log), file: None };
+    let (asks, asked) = std::sync::mpsc::channel::<oneshot::Sender<Result<u64, StoreError>>>();
+    std::thread::Builder::new().name("flush".to_owned()).spawn(move || {
+        while let Ok(ask) = asked.recv() {
+            // Who asked is gone only when everything ends.
+            let _ = ask.send(flush(&mut log, &fatal));
+        }
+    })?;
+    tokio::spawn(run(waiting, asks));
     Ok(waiters)
 }
 
-fn run(
-    mut log: Log,
+async fn run(
     mut waiting: mpsc::Receiver<Waiting>,
-    fatal: &watch::Sender<Option<String>>,
-    runtime: &Handle,
+    flusher: std::sync::mpsc::Sender<oneshot::Sender<Result<u64, StoreError>>>,
 ) {
-    while let Some(first) = waiting.blocking_recv() {
+    while let Some(first) = waiting.recv().await {
         let groups = Flushed::gather(first, &mut waiting);
-        let done = if groups.is_empty() { Ok(SESSION) } else { flush(&mut log, fatal) };
-        runtime.block_on(groups.answer(done));
+        let done = if groups.is_empty() { Ok(SESSION) } else { flushed_by(&flusher).await };
+        groups.answer(done).await;
     }
+}
+
+async fn flushed_by(
+    flusher: &std::sync::mpsc::Sender<oneshot::Sender<Result<u64, StoreError>>>,
+) -> Result<u64, StoreError> {
+    let gone = || StoreError::CommitUnknown { detail: "the thread that flushes has ended".to_owned() };
+    let (ask, answered) = oneshot::channel();
+    flusher.send(ask).map_err(|_| gone())?;
+    answered.await.map_err(|_| gone())?
 }
 
 /// After a failed flush nobody knows what the disk holds, and a later one that succeeds says nothing of it: the
