@@ -2,7 +2,9 @@
 //!
 //! Everything here is decided already but who is first: that the unique key in the database decides.
 
+mod keys;
 mod record;
+mod repeats;
 mod sql;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -11,5 +13,5 @@ mod write;
 pub use record::{Committed, CommittedReceipt, Delivery, NewReceipt, SealedPayload, SeenEndpoint};
 pub(crate) use sql::HANDOFFS_INSERT;
 #[cfg(test)]
-pub(crate) use sql::{ALL, RECEIPTS_HOLDING};
+pub(crate) use sql::{ALL, RECEIPTS_CLAIM};
 pub(crate) use write::Writer;

@@ -35,8 +35,13 @@ statements! {
             WHERE EXISTS (SELECT 1 FROM receipts AS x WHERE x.tenant_id = r.tenant_id
             AND x.endpoint_id = r.endpoint_id AND x.body_mac = r.body_mac AND x.id_unsigned)";
 
-    /// Claims the keys. What comes back was first.
-    RECEIPTS_INSERT =
+    // One way to the database and back for both questions. SQLite runs two statements one after the other; in
+    // PostgreSQL's one the second part sees what was there before the first, so a key that came twice in one
+    // group, or that somebody else took just now, is found when it is asked anew.
+    // FOR KEY SHARE: until the commit retention removes neither the receipt nor its payload, and what it has just
+    // removed is seen as it is now. CROSS JOIN, or SQLite would scan the table.
+    /// Claims the keys. Rows without `n` were first; the others tell who holds the key of the record at that place.
+    RECEIPTS_CLAIM =
         sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
             INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
             api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
@@ -47,30 +52,38 @@ statements! {
             r.value->>13, r.value->>14, unhex(r.value->>15), unhex(r.value->>16), r.value->>17, r.value->>18,
             r.value->>19, r.value->>20, substr($2, r.value->>21, r.value->>22), substr($2, r.value->>23, r.value->>24),
             r.value->>25, r.value->>26, r.value->>27, r.value->>28, r.value->>29, r.value->>30, 'stored'
-            FROM r WHERE true ON CONFLICT DO NOTHING RETURNING id"
-        postgres "INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
+            FROM r WHERE true ON CONFLICT DO NOTHING;
+            WITH r (n, value) AS MATERIALIZED (SELECT key, value FROM jsonb_each($1))
+            SELECT '[' || group_concat(CASE WHEN x.id = unhex(r.value->>1) THEN json_object('id', hex(x.id)) ELSE
+            json_object('n', r.n, 'id', hex(x.id), 'body_mac', hex(x.body_mac), 'endpoint_id', hex(x.endpoint_id),
+            'payload_state', x.payload_state, 'reason', x.reason, 'variants', x.variants, 'deliveries', x.deliveries,
+            'origin', x.origin) END) || ']' AS gathered
+            FROM r CROSS JOIN receipts AS x
+            ON x.tenant_id = unhex(r.value->>0) AND x.event_key = r.value->>4 AND x.provider = r.value->>2
+            AND x.scope = r.value->>3"
+        postgres "WITH r (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
+            api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
+            slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
+            weak, reason, stored_at, n) AS MATERIALIZED (SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::text[],
+            $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::bigint[],
+            $13::bigint[], $14::text[], $15::text[], $16::uuid[], $17::uuid[], $18::boolean[], $19::bigint[], $20::bigint[],
+            $21::text[], $22::bytea[], $23::bytea[], $24::boolean[], $25::boolean[], $26::boolean[], $27::text[],
+            $28::text[], $29::bigint[]) WITH ORDINALITY),
+            claimed AS (INSERT INTO receipts (tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
             api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
             slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
             weak, reason, stored_at, payload_state)
-            SELECT r.*, 'stored' FROM UNNEST($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
-            $7::uuid[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::bigint[], $13::bigint[], $14::text[],
-            $15::text[], $16::uuid[], $17::uuid[], $18::boolean[], $19::bigint[], $20::bigint[], $21::text[],
-            $22::bytea[], $23::bytea[], $24::boolean[], $25::boolean[], $26::boolean[], $27::text[], $28::text[], $29::bigint[]) AS r
-            ON CONFLICT DO NOTHING RETURNING id";
-
-    // FOR KEY SHARE: until the commit retention removes neither the receipt nor its payload, and what it has just
-    // removed is seen as it is now.
-    /// Who holds the keys that were taken. CROSS JOIN, or SQLite would scan the table.
-    RECEIPTS_HOLDING =
-        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
-            SELECT r.value->>0 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries, x.origin
-            FROM r CROSS JOIN receipts AS x
-            ON x.tenant_id = unhex(r.value->>1) AND x.event_key = r.value->>2 AND x.provider = r.value->>3
-            AND x.scope = r.value->>4"
-        postgres "SELECT r.n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants, x.deliveries, x.origin
-            FROM UNNEST($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[]) AS r (n, tenant_id, event_key, provider, scope)
-            JOIN receipts AS x ON x.tenant_id = r.tenant_id AND x.event_key = r.event_key AND x.provider = r.provider
-            AND x.scope = r.scope FOR KEY SHARE OF x";
+            SELECT tenant_id, id, provider, scope, event_key, event_id, endpoint_id, type, account,
+            api_version, livemode, occurred_at, received_at, origin, decoder, secret_id, payload_id, slice_decoded,
+            slice_offset, slice_length, content_type, body_mac, sha256_sealed, repeated_body, ambiguous, id_unsigned,
+            weak, reason, stored_at, 'stored' FROM r ORDER BY r.n ON CONFLICT DO NOTHING RETURNING id),
+            held AS (SELECT r.n - 1 AS n, x.id, x.body_mac, x.endpoint_id, x.payload_state, x.reason, x.variants,
+            x.deliveries, x.origin
+            FROM r JOIN receipts AS x ON x.tenant_id = r.tenant_id AND x.event_key = r.event_key AND x.provider = r.provider
+            AND x.scope = r.scope FOR KEY SHARE OF x)
+            SELECT NULL::bigint AS n, id, NULL::bytea AS body_mac, NULL::uuid AS endpoint_id, NULL::text AS payload_state,
+            NULL::text AS reason, NULL::integer AS variants, NULL::integer AS deliveries, NULL::text AS origin FROM claimed
+            UNION ALL SELECT * FROM held";
 
     /// Keeps the sealed requests.
     PAYLOADS_INSERT =
@@ -90,6 +103,15 @@ statements! {
         postgres "INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
             SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[])
             ON CONFLICT DO NOTHING RETURNING tenant_id, consumer_id, state";
+
+    // Without RETURNING: on SQLite each row that comes back wakes who waits for the statement.
+    /// Hands new receipts to consumers. Nobody else knows of them yet.
+    HANDOFFS_INSERT_NEW =
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
+            SELECT unhex(r.value->>0), unhex(r.value->>1), unhex(r.value->>2), r.value->>3, r.value->>4 FROM r"
+        postgres "INSERT INTO handoffs (tenant_id, consumer_id, receipt_id, state, due_at)
+            SELECT * FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[])";
 
     /// Counts repeated deliveries on their receipts.
     RECEIPTS_COUNT_REPEATS =

@@ -377,16 +377,45 @@ async fn a_key_that_goes_between_two_questions_on_postgres_is_free_for_the_next(
     };
     prepare(&t).await;
     let first = t.store.commit(event("evt_1", "a")).await.unwrap().receipts[0];
-    // After the insert that met the key, and before the question who holds it, the receipt goes; once.
-    t.execute(
-        "CREATE TABLE forgotten (id INTEGER);
-         CREATE FUNCTION forget_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            IF NOT EXISTS (SELECT 1 FROM forgotten) THEN
-                INSERT INTO forgotten VALUES (1); DELETE FROM receipts WHERE event_key = 'evt_1'; END IF; RETURN NULL; END $$;
-         CREATE TRIGGER forget AFTER INSERT ON receipts FOR EACH STATEMENT EXECUTE FUNCTION forget_once()",
-    )
-    .await;
-    let again = t.store.commit(event("evt_1", "a")).await.unwrap().receipts[0];
+    // Retention removes the receipt, and has not committed yet. The statement sees the receipt, and waits for what
+    // becomes of it.
+    let mut retention = t.postgres_connection().await;
+    sqlx::raw_sql("BEGIN; DELETE FROM receipts WHERE event_key = 'evt_1'")
+        .execute(&mut retention)
+        .await
+        .unwrap();
+    let store = t.store.clone();
+    let again = tokio::spawn(async move { store.commit(event("evt_1", "a")).await });
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while t.number(waits).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    sqlx::raw_sql("COMMIT").execute(&mut retention).await.unwrap();
+    let again = again.await.unwrap().unwrap().receipts[0];
     assert!(!again.duplicate && again.id != first.id, "it is a new event");
     assert_eq!(t.count("receipts").await, 1);
+}
+
+/// A record that comes to a key between the two halves of PostgreSQL's question is met when it is asked anew.
+#[tokio::test]
+async fn a_key_that_is_taken_meanwhile_on_postgres_is_a_repeat() {
+    let Some(t) = TestStore::postgres().await else {
+        return crate::testing::say_skipped("a_key_that_is_taken_meanwhile_on_postgres_is_a_repeat");
+    };
+    prepare(&t).await;
+    let first = t.store.commit(event("evt_1", "a")).await.unwrap().receipts[0];
+    t.execute("CREATE TABLE aside AS SELECT * FROM receipts; DELETE FROM receipts").await;
+    // Another node has claimed the key, and has not committed yet, so that the statement does not see it.
+    let mut other = t.postgres_connection().await;
+    sqlx::raw_sql("BEGIN; INSERT INTO receipts SELECT * FROM aside").execute(&mut other).await.unwrap();
+    let store = t.store.clone();
+    let again = tokio::spawn(async move { store.commit(event("evt_1", "a")).await });
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while t.number(waits).await == 0 {
+        tokio::task::yield_now().await;
+    }
+    sqlx::raw_sql("COMMIT").execute(&mut other).await.unwrap();
+    let again = again.await.unwrap().unwrap().receipts[0];
+    assert!(again.duplicate && again.id == first.id, "it is the other node's event");
+    assert_eq!(t.number("SELECT deliveries FROM receipts").await, 2);
 }

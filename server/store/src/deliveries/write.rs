@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use restante_core::filter::Filter;
 use restante_core::handoff::State;
-use restante_core::id::{ConsumerId, DeliveryId, ReceiptId, TenantId};
-use restante_core::limits;
+use restante_core::id::{ConsumerId, TenantId};
 use restante_core::time::Timestamp;
 use uuid::Uuid;
 
-use super::record::{Committed, CommittedReceipt, Delivery, NewReceipt};
+use super::keys::{Holder, Item, Keys, LISTED, in_key_order, repeated_bodies};
+use super::record::{Committed, CommittedReceipt, Delivery};
+use super::repeats::keep_repeats;
 use super::sql;
 use crate::engine::{Batch, Conn, Row, StoreError, Together, values};
 use crate::holdings;
@@ -38,31 +39,6 @@ struct Consumers {
 
 /// Tenants whose consumers are remembered; more would be read again.
 const TENANTS_REMEMBERED: usize = 10_000;
-
-/// The origin of an event that a provider listed.
-const LISTED: &str = "reconciliation";
-
-/// A receipt of the group with the delivery that it came in.
-#[derive(Clone, Copy)]
-struct Item<'g> {
-    /// Its place in the group: delivery and receipt.
-    place: (usize, usize),
-    delivery: &'g Delivery,
-    receipt: &'g NewReceipt,
-}
-
-/// The receipt that holds a key which was taken.
-struct Holder {
-    id: ReceiptId,
-    body_mac: Vec<u8>,
-    endpoint: Uuid,
-    stored: bool,
-    reason: Option<String>,
-    variants: u64,
-    deliveries: u64,
-    /// It came from the provider's list, which may render an event differently from a delivery.
-    listed: bool,
-}
 
 impl Writer {
     pub(crate) fn new(lane: Lane) -> Self {
@@ -96,7 +72,7 @@ impl Writer {
     ) -> Result<Vec<Committed>, StoreError> {
         let items = in_key_order(group);
         let repeated = repeated_bodies(conn, group).await?;
-        let (first, holders) = keys(conn, &items, &repeated).await?;
+        let Keys { first, holders } = Keys::claim(conn, &items, &repeated).await?;
 
         let mut outcome: Vec<Committed> = group
             .iter()
@@ -251,7 +227,7 @@ impl Writer {
             }
         }
         if !rows.is_empty() {
-            writes.add(&sql::HANDOFFS_INSERT, as_batch(&rows, now));
+            writes.add(&sql::HANDOFFS_INSERT_NEW, as_batch(&rows, now));
             wake(&rows, outcome);
         }
     }
@@ -323,254 +299,6 @@ fn consumer(row: &Row) -> Result<(ConsumerId, Filter), StoreError> {
         column: "filter".to_owned(),
     })?;
     Ok((ConsumerId(row.uuid("id")?), filter))
-}
-
-fn in_key_order<'g>(group: &[&'g Delivery]) -> Vec<Item<'g>> {
-    let mut items: Vec<Item<'_>> = group
-        .iter()
-        .enumerate()
-        .flat_map(|(place, &delivery)| {
-            delivery.receipts.iter().enumerate().map(move |(index, receipt)| Item {
-                place: (place, index),
-                delivery,
-                receipt,
-            })
-        })
-        .collect();
-    // A stable sort: of two records with one key, the one that came first stays first.
-    items.sort_by(|a, b| key_of(a).cmp(&key_of(b)));
-    items
-}
-
-fn key_of<'g>(item: &Item<'g>) -> (Uuid, &'g str, &'g str, &'g str) {
-    (item.delivery.tenant.0, &item.receipt.event_key, &item.delivery.provider, &item.receipt.scope)
-}
-
-/// The receipts whose very bytes came before under another id that the signature doesn't cover.
-async fn repeated_bodies(conn: &mut Conn<'_>, group: &[&Delivery]) -> Result<HashSet<Uuid>, StoreError> {
-    let mut repeated = HashSet::new();
-    let mut asked = Vec::new();
-    let mut seen = HashSet::new();
-    for delivery in group {
-        for receipt in delivery.receipts.iter().filter(|receipt| receipt.id_unsigned) {
-            if !seen.insert((delivery.tenant.0, delivery.endpoint.0, &receipt.body_mac)) {
-                repeated.insert(receipt.id.0);
-            }
-            asked.push((delivery, receipt));
-        }
-    }
-    if asked.is_empty() {
-        return Ok(repeated);
-    }
-    let batch = Batch::new()
-        .ints(0..asked.len() as i64)
-        .uuids(asked.iter().map(|(delivery, _)| delivery.tenant.0))
-        .uuids(asked.iter().map(|(delivery, _)| delivery.endpoint.0))
-        .blobs(asked.iter().map(|(_, receipt)| receipt.body_mac.clone()));
-    for row in conn.fetch_batch(&sql::REPEATED_BODIES, batch).await? {
-        let place = usize::try_from(row.int("n")?).unwrap_or(usize::MAX);
-        if let Some((_, receipt)) = asked.get(place) {
-            repeated.insert(receipt.id.0);
-        }
-    }
-    Ok(repeated)
-}
-
-/// Who is first of each key, and who holds the keys of the others. A receipt that retention removes between the
-/// two questions leaves its key free, and then the question is asked anew: a sender gets a duplicate or a
-/// new event, and no error.
-async fn keys(
-    conn: &mut Conn<'_>,
-    items: &[Item<'_>],
-    repeated: &HashSet<Uuid>,
-) -> Result<(HashSet<Uuid>, HashMap<(usize, usize), Holder>), StoreError> {
-    let (mut first, mut holders) = (HashSet::new(), HashMap::new());
-    for _ in 0..KEYS_ASKED_MAX {
-        let is_open =
-            |item: &&Item<'_>| !first.contains(&item.receipt.id.0) && !holders.contains_key(&item.place);
-        let open: Vec<Item<'_>> = items.iter().filter(is_open).copied().collect();
-        if open.is_empty() {
-            return Ok((first, holders));
-        }
-        first.extend(claim_keys(conn, &open, repeated).await?);
-        let late: Vec<&Item<'_>> = open.iter().filter(|item| !first.contains(&item.receipt.id.0)).collect();
-        find_holders(conn, &late, &mut holders).await?;
-    }
-    Err(StoreError::Unavailable {
-        statement: sql::RECEIPTS_HOLDING.name,
-        detail: "receipts were removed again and again at this very moment".to_owned(),
-    })
-}
-
-/// How often it is asked who holds a key before the sender is told to come back.
-const KEYS_ASKED_MAX: usize = 4;
-
-/// The unique key decides who is first; this gives the ids of those that were.
-async fn claim_keys(
-    conn: &mut Conn<'_>,
-    items: &[Item<'_>],
-    repeated: &HashSet<Uuid>,
-) -> Result<HashSet<Uuid>, StoreError> {
-    if items.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let now = conn.now().await?.micros();
-    let deliveries = || items.iter().map(|item| item.delivery);
-    let receipts = || items.iter().map(|item| item.receipt);
-    let batch = Batch::new()
-        .uuids(deliveries().map(|d| d.tenant.0))
-        .uuids(receipts().map(|r| r.id.0))
-        .texts(deliveries().map(|d| d.provider.clone()))
-        .texts(receipts().map(|r| r.scope.clone()))
-        .texts(receipts().map(|r| r.event_key.clone()))
-        .texts_or_null(receipts().map(|r| r.event_id.clone()))
-        .uuids(deliveries().map(|d| d.endpoint.0))
-        .texts_or_null(receipts().map(|r| r.event_type.clone()))
-        .texts_or_null(receipts().map(|r| r.account.clone()))
-        .texts_or_null(receipts().map(|r| r.api_version.clone()))
-        .bools_or_null(receipts().map(|r| r.livemode))
-        .ints_or_null(receipts().map(|r| r.occurred_at.map(|at| at.micros())))
-        .ints(deliveries().map(|d| d.received_at.micros()))
-        .texts(deliveries().map(|d| d.origin.to_owned()))
-        .texts(receipts().map(|r| r.decoder.clone()))
-        .uuids_or_null(deliveries().map(|d| d.secret.map(|id| id.0)))
-        .uuids(deliveries().map(|d| d.payload.id.0))
-        .bools(receipts().map(|r| r.slice_decoded))
-        .ints(receipts().map(|r| r.slice_offset.into()))
-        .ints(receipts().map(|r| r.slice_length.into()))
-        .texts_or_null(receipts().map(|r| r.content_type.clone()))
-        .blobs(receipts().map(|r| r.body_mac.clone()))
-        .blobs(receipts().map(|r| r.sha256_sealed.clone()))
-        .bools(receipts().map(|r| repeated.contains(&r.id.0)))
-        .bools(receipts().map(|r| r.ambiguous))
-        .bools(receipts().map(|r| r.id_unsigned))
-        .texts(receipts().map(|r| r.weak.clone()))
-        .texts_or_null(receipts().map(|r| r.reason.map(str::to_owned)))
-        .ints(receipts().map(|_| now));
-    conn.fetch_batch(&sql::RECEIPTS_INSERT, batch).await?.iter().map(|row| row.uuid("id")).collect()
-}
-
-/// Notes who holds the keys of those that were not first, by their place in the group.
-async fn find_holders(
-    conn: &mut Conn<'_>,
-    late: &[&Item<'_>],
-    holders: &mut HashMap<(usize, usize), Holder>,
-) -> Result<(), StoreError> {
-    if late.is_empty() {
-        return Ok(());
-    }
-    let batch = Batch::new()
-        .ints(0..late.len() as i64)
-        .uuids(late.iter().map(|item| item.delivery.tenant.0))
-        .texts(late.iter().map(|item| item.receipt.event_key.clone()))
-        .texts(late.iter().map(|item| item.delivery.provider.clone()))
-        .texts(late.iter().map(|item| item.receipt.scope.clone()));
-    for row in conn.fetch_batch(&sql::RECEIPTS_HOLDING, batch).await? {
-        let place = usize::try_from(row.int("n")?).unwrap_or(usize::MAX);
-        let Some(item) = late.get(place) else { continue };
-        holders.insert(
-            item.place,
-            Holder {
-                id: ReceiptId(row.uuid("id")?),
-                body_mac: row.blob("body_mac")?,
-                endpoint: row.uuid("endpoint_id")?,
-                stored: row.text("payload_state")? == "stored",
-                reason: row.text_or_null("reason")?,
-                variants: row.count("variants")?,
-                deliveries: row.count("deliveries")?,
-                listed: row.text("origin")? == LISTED,
-            },
-        );
-    }
-    Ok(())
-}
-
-/// Counts repeats on their receipts and logs them; keeps other bytes as variants, a few.
-/// Gives the deliveries whose payload a variant needs.
-async fn keep_repeats(
-    conn: &mut Conn<'_>,
-    items: &[Item<'_>],
-    holders: &HashMap<(usize, usize), Holder>,
-    writes: &mut Together,
-    tally: &mut Tally,
-) -> Result<HashSet<usize>, StoreError> {
-    #[derive(Default)]
-    struct Repeats {
-        deliveries: i64,
-        variants: i64,
-        diverged: bool,
-    }
-    let mut counts: BTreeMap<(Uuid, Uuid), Repeats> = BTreeMap::new();
-    let mut logged = Vec::new();
-    let mut kept = HashSet::new();
-    for item in items {
-        let Some(holder) = holders.get(&item.place) else { continue };
-        let Item { delivery, receipt, .. } = item;
-        tally.count(delivery.tenant, delivery.endpoint.0, "duplicates", delivery.received_at, 1);
-        let same_body = holder.body_mac == receipt.body_mac;
-        let count = counts.entry((delivery.tenant.0, holder.id.0)).or_default();
-        count.deliveries += 1;
-        if delivery.compares_bodies && !same_body {
-            // The first delivery of a listed event is kept beside it, and is no divergence.
-            count.diverged |= !holder.listed;
-            let room = limits::VARIANTS_PER_RECEIPT_MAX as i64 - holder.variants as i64 - count.variants;
-            if holder.stored && room > 0 && keep_variant(conn, item, holder).await? {
-                count.variants += 1;
-                kept.insert(item.place.0);
-            }
-        }
-        if holder.deliveries as i64 + count.deliveries <= limits::DELIVERIES_LOGGED_PER_RECEIPT_MAX as i64 {
-            logged.push((item, holder.id, same_body));
-        }
-    }
-    if counts.is_empty() {
-        return Ok(kept);
-    }
-    let batch = Batch::new()
-        .uuids(counts.keys().map(|key| key.0))
-        .uuids(counts.keys().map(|key| key.1))
-        .ints(counts.values().map(|count| count.deliveries))
-        .ints(counts.values().map(|count| count.variants))
-        .bools(counts.values().map(|count| count.diverged));
-    writes.add(&sql::RECEIPTS_COUNT_REPEATS, batch);
-    if !logged.is_empty() {
-        let batch = Batch::new()
-            .uuids(logged.iter().map(|(item, _, _)| item.delivery.tenant.0))
-            .uuids(logged.iter().map(|(_, receipt, _)| receipt.0))
-            // The id that the receipt would have had is free, unique and in the order of time.
-            .uuids(logged.iter().map(|(item, _, _)| DeliveryId(item.receipt.id.0).0))
-            .uuids(logged.iter().map(|(item, _, _)| item.delivery.endpoint.0))
-            .ints(logged.iter().map(|(item, _, _)| item.delivery.received_at.micros()))
-            .texts(logged.iter().map(|(item, _, _)| item.delivery.origin.to_owned()))
-            .bools(logged.iter().map(|(_, _, same_body)| *same_body))
-            .uuids_or_null(logged.iter().map(|(item, _, _)| item.delivery.secret.map(|id| id.0)))
-            .texts_or_null(logged.iter().map(|(item, _, _)| item.delivery.request_id.clone()));
-        writes.add(&sql::DELIVERIES_INSERT, batch);
-    }
-    Ok(kept)
-}
-
-/// Keeps the bytes of a delivery that differ from the receipt's, unless they are kept already.
-async fn keep_variant(conn: &mut Conn<'_>, item: &Item<'_>, holder: &Holder) -> Result<bool, StoreError> {
-    let Item { delivery, receipt, .. } = item;
-    for row in conn.fetch_all(&sql::VARIANTS_OF, values![delivery.tenant, holder.id]).await? {
-        if row.blob("body_mac")? == receipt.body_mac {
-            return Ok(false);
-        }
-    }
-    let variant = values![
-        delivery.tenant,
-        holder.id,
-        receipt.id,
-        delivery.received_at,
-        receipt.body_mac.clone(),
-        delivery.payload.id,
-        receipt.slice_decoded,
-        receipt.slice_offset,
-        receipt.slice_length,
-    ];
-    conn.execute(&sql::VARIANT_INSERT, variant).await?;
-    Ok(true)
 }
 
 /// Keeps the requests that a new receipt or a variant points at; a mere repeat's is not kept.

@@ -155,19 +155,21 @@ impl<'c> Conn<'c> {
         }
     }
 
-    /// As [`Conn::execute_batch`], for a statement that answers rows.
+    /// As [`Conn::execute_batch`], for a statement that answers rows. Those of SQLite are gathered
+    /// (see `engine::gathered`) where there may be many.
     pub async fn fetch_batch(&mut self, sql: &'static Sql, batch: Batch) -> Result<Vec<Row>> {
         let row = |inner| Row { statement: sql.name, inner };
         match &mut self.inner {
             ConnInner::Sqlite(c) => {
                 let (json, bytes) = batch.into_json();
-                sqlx::query::<sqlx::Sqlite>(sql.text(Engine::Sqlite))
+                let answered = sqlx::query::<sqlx::Sqlite>(sql.text(Engine::Sqlite))
                     .bind(json)
                     .bind(bytes)
                     .fetch_all(&mut **c)
                     .await
-                    .map(|rows| rows.into_iter().map(Inner::Sqlite).map(row).collect())
-                    .map_err(|error| StoreError::from_sqlx(sql.name, error))
+                    .map_err(|error| StoreError::from_sqlx(sql.name, error))?;
+                let rows: Vec<Row> = answered.into_iter().map(Inner::Sqlite).map(row).collect();
+                if sql.is_gathered() { super::gathered::spread(sql.name, &rows) } else { Ok(rows) }
             }
             ConnInner::Postgres(held) => {
                 let query = batch.bind_arrays(sqlx::query(sql.text(Engine::Postgres)));

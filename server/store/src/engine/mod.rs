@@ -4,6 +4,7 @@
 mod batch;
 mod conn;
 mod error;
+mod gathered;
 mod guest;
 mod held;
 mod open;

@@ -7,6 +7,7 @@ use sqlx::{Column as _, Row as _, TypeInfo as _, ValueRef as _};
 use uuid::Uuid;
 
 use super::StoreError;
+use super::gathered::Gathered;
 
 /// One row of a result.
 pub struct Row {
@@ -17,6 +18,8 @@ pub struct Row {
 pub(super) enum Inner {
     Sqlite(SqliteRow),
     Postgres(PgRow),
+    /// See [`super::gathered`].
+    Gathered(Gathered),
 }
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -41,6 +44,7 @@ impl Row {
                     _ => row.try_get::<Option<i64>, _>(column).ok(),
                 }
             }
+            Inner::Gathered(row) => row.int(column),
         };
         read.ok_or_else(|| self.broken(column))
     }
@@ -72,6 +76,7 @@ impl Row {
                 row.try_get_unchecked::<Option<i64>, _>(column).ok().map(|v| v.map(|n| n != 0))
             }
             Inner::Postgres(row) => row.try_get::<Option<bool>, _>(column).ok(),
+            Inner::Gathered(row) => row.int(column).map(|v| v.map(|n| n != 0)),
         };
         read.ok_or_else(|| self.broken(column))
     }
@@ -86,6 +91,7 @@ impl Row {
         let read = match &self.inner {
             Inner::Sqlite(row) => row.try_get_unchecked::<Option<String>, _>(column).ok(),
             Inner::Postgres(row) => row.try_get::<Option<String>, _>(column).ok(),
+            Inner::Gathered(row) => row.text(column),
         };
         read.ok_or_else(|| self.broken(column))
     }
@@ -100,6 +106,7 @@ impl Row {
         let read = match &self.inner {
             Inner::Sqlite(row) => row.try_get_unchecked::<Option<Vec<u8>>, _>(column).ok(),
             Inner::Postgres(row) => row.try_get::<Option<Vec<u8>>, _>(column).ok(),
+            Inner::Gathered(row) => row.bytes(column),
         };
         read.ok_or_else(|| self.broken(column))
     }
@@ -122,6 +129,10 @@ impl Row {
                 Err(_) => None,
             },
             Inner::Postgres(row) => row.try_get::<Option<Uuid>, _>(column).ok(),
+            Inner::Gathered(row) => match row.bytes(column) {
+                Some(Some(bytes)) => Uuid::from_slice(&bytes).ok().map(Some),
+                read => read.map(|_| None),
+            },
         };
         read.ok_or_else(|| self.broken(column))
     }

@@ -32,6 +32,11 @@ impl Sql {
         self
     }
 
+    /// Whether its rows come gathered on SQLite.
+    pub(crate) fn is_gathered(&self) -> bool {
+        self.sqlite.contains(" AS gathered")
+    }
+
     /// The text for an engine.
     pub(crate) const fn text(&self, engine: Engine) -> &'static str {
         match engine {

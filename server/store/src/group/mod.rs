@@ -119,7 +119,9 @@ pub(crate) async fn start(
             Ok(queues)
         }
         Pools::Postgres { pool } => {
-            let committers = std::env::var("XCOMMITTERS").ok().and_then(|v| v.parse().ok()).unwrap_or(POSTGRES_COMMITTERS); let (queues, waiting) = Queues::new(committers);
+            let committers =
+                std::env::var("XCOMMITTERS").ok().and_then(|v| v.parse().ok()).unwrap_or(POSTGRES_COMMITTERS);
+            let (queues, waiting) = Queues::new(committers);
             // A transaction a request also waits by itself, or it would be compared with half of a group commit.
             let waits_apart = benching::commits() != Commits::Single;
             let session = waits_apart.then(|| FlushSession::start(pool.clone()));

@@ -81,17 +81,16 @@ mod tests {
     use crate::engine::Engine;
     use crate::testing::TestStore;
 
-    /// How PostgreSQL would find the receipts that hold keys.
+    /// How PostgreSQL would find the receipts that hold keys, in the statement that claims them.
     async fn plan(t: &TestStore) -> String {
         let mut connection = t.postgres_connection().await;
-        let text = crate::deliveries::RECEIPTS_HOLDING.text(Engine::Postgres);
+        let text = crate::deliveries::RECEIPTS_CLAIM.text(Engine::Postgres);
         let prepare = format!(
             "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
              SET enable_hashjoin = off; SET enable_mergejoin = off; PREPARE holding AS {text}"
         );
         connection.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(prepare))).await.unwrap();
-        let explain =
-            format!("EXPLAIN EXECUTE holding ('{{0}}', '{{{}}}', '{{a}}', '{{b}}', '{{}}')", TENANT.0);
+        let explain = format!("EXPLAIN EXECUTE holding ('{{{}}}'{})", TENANT.0, ", '{}'".repeat(28));
         let rows = connection.fetch_all(sqlx::raw_sql(sqlx::AssertSqlSafe(explain))).await.unwrap();
         rows.iter().map(|row| row.get::<String, _>(0)).collect::<Vec<_>>().join("\n")
     }
