@@ -166,7 +166,7 @@ mod tests {
     use super::super::list::samples;
     use super::*;
     use crate::parts::samples::{HOSTILE, check, long};
-    use crate::tenant::overview::view::samples as overviews;
+    use crate::tenant::overview::samples as overviews;
 
     fn page(shell: Shell, consumer: &Consumer, language: Language) -> String {
         let overview = overviews::ordinary();

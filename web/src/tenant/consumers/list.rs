@@ -139,7 +139,7 @@ pub(crate) mod samples {
 mod tests {
     use super::*;
     use crate::parts::samples::{HOSTILE, check, long};
-    use crate::tenant::overview::view::samples as overviews;
+    use crate::tenant::overview::samples as overviews;
 
     fn page(overview: &Overview, text: &str) -> String {
         let mut consumers =

@@ -25,7 +25,8 @@ use crate::session::Member;
 use crate::state::Web;
 use crate::tenant::frame::{Said, frame};
 use crate::tenant::overview::Asked;
-use crate::tenant::overview::view::{self, Choice};
+use crate::tenant::overview::rows;
+use crate::tenant::overview::window::{self, Choice};
 use crate::tenant::refusals::RefusalRow;
 
 /// Refusals that the page shows; the list shows the rest.
@@ -111,22 +112,22 @@ impl DetailPage {
         let EndpointCourse { window, now, slots, overview } = course;
         let (window, now) = (*window, *now);
         let href = shell.at(&format!("/endpoints/{}", endpoint.id));
-        let shares = slots.iter().map(|slot| view::slot_label(window, slot.at)).zip(slots.repeats());
+        let shares = slots.iter().map(|slot| window::slot_label(window, slot.at)).zip(slots.repeats());
         let name = endpoint.name.clone();
         Self {
             id: endpoint.id.to_string(),
             url: endpoint.url.clone(),
             enabled: endpoint.enabled,
-            badge: view::badge(overview).unwrap_or(Badge::RECEIVING),
+            badge: rows::badge(overview).unwrap_or(Badge::RECEIVING),
             provider: about(&endpoint.provider),
-            windows: view::windows(&href, window),
+            windows: window::windows(&href, window),
             accepted: number(overview.accepted),
             repeats: percent(overview.repeat_share()),
             refused: number(overview.refused),
             newest: overview.newest.map(|at| Moment::new(at, now)),
             silence: overview.silence.map(|silence| span(silence.seconds)),
-            chart: view::requests(window, slots.iter()),
-            course: Line::new("Repeats", view::slot_unit(window), shares.collect(), overview.usual_repeats),
+            chart: window::requests(window, slots.iter()),
+            course: Line::new("Repeats", window::slot_unit(window), shares.collect(), overview.usual_repeats),
             events_href: Link::to(shell.at("/events")).with("endpoint", endpoint.id.to_string()).to_string(),
             refusals: refusals
                 .iter()

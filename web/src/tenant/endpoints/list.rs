@@ -16,7 +16,7 @@ use crate::parts::shell::{Area, Shell, letter};
 use crate::session::Member;
 use crate::state::Web;
 use crate::tenant::frame::{Said, frame};
-use crate::tenant::overview::view;
+use crate::tenant::overview::rows;
 
 /// The page.
 #[derive(Debug, Template)]
@@ -60,7 +60,7 @@ impl ListPage {
             href: shell.at(&format!("/endpoints/{}", one.id)),
             letter: letter(&one.provider),
             provider: provider_title(&one.provider),
-            badge: view::badge(one).unwrap_or(Badge::RECEIVING),
+            badge: rows::badge(one).unwrap_or(Badge::RECEIVING),
             newest: one.newest.map(|at| Moment::new(at, overview.now)),
             accepted: number(one.accepted),
             repeats: percent(one.repeat_share()),
@@ -75,7 +75,7 @@ impl ListPage {
 mod tests {
     use super::*;
     use crate::parts::samples::check;
-    use crate::tenant::overview::view::samples;
+    use crate::tenant::overview::samples;
 
     fn page(overview: &Overview) -> String {
         ListPage::new(Shell::sample(Area::Endpoints), overview).render().unwrap()

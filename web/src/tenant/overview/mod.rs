@@ -1,6 +1,11 @@
 //! The overview of a tenant.
 
-pub(crate) mod view;
+pub(crate) mod rows;
+#[cfg(test)]
+pub(crate) mod samples;
+mod tiles;
+mod view;
+pub(crate) mod window;
 
 use axum::extract::{Query, State};
 use axum::response::Response;

@@ -1,6 +1,10 @@
 //! One event: what is known of it, where it stands at each consumer, what happened to it, and what a
 //! person may do about it.
 
+mod facts;
+#[cfg(test)]
+pub(crate) mod samples;
+
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -9,16 +13,16 @@ use restante_core::handoff;
 use restante_core::id::ReceiptId;
 use restante_core::time::Timestamp;
 
+use self::facts::Facts;
 use super::row::remarks;
 use super::timeline::{self, Entry};
 use crate::fault::Fault;
 use crate::page::{Page, answer, missing};
 use crate::parts::alien::Alien;
-use crate::parts::amount::bytes;
 use crate::parts::badge::Badge;
 use crate::parts::form::Faults;
 use crate::parts::link::Link;
-use crate::parts::moment::{Moment, exact};
+use crate::parts::moment::Moment;
 use crate::parts::shell::{Area, Shell};
 use crate::session::Member;
 use crate::state::Web;
@@ -62,29 +66,6 @@ pub(crate) struct Head {
     /// Whether it can be replayed: its payload is there, and it doesn't wait for a repair.
     pub(crate) replayable: bool,
     pub(crate) variants: u64,
-}
-
-/// What is known of an event.
-#[derive(Debug)]
-struct Facts {
-    event_id: Option<Alien>,
-    receipt: String,
-    endpoint: String,
-    endpoint_href: String,
-    provider: String,
-    account: Option<Alien>,
-    api_version: Option<Alien>,
-    livemode: Option<&'static str>,
-    received: Moment,
-    received_exact: String,
-    occurred: Option<Moment>,
-    deliveries: u64,
-    size: String,
-    content_type: Option<Alien>,
-    sha256: Option<String>,
-    weak: Vec<&'static str>,
-    decoder: String,
-    payload: Option<&'static str>,
 }
 
 /// Where it stands at one consumer.
@@ -174,40 +155,12 @@ impl DetailPage {
         typed: Option<Repair>,
     ) -> Self {
         let receipt = &detail.event.receipt;
-        let text = |text: &Option<String>| text.as_deref().map(|text| Alien::cut(text, 300));
-        let facts = Facts {
-            event_id: text(&receipt.event_id),
-            receipt: receipt.id.to_string(),
-            endpoint: endpoint.to_owned(),
-            endpoint_href: shell.at(&format!("/endpoints/{}", receipt.endpoint)),
-            provider: receipt.provider.clone(),
-            account: text(&receipt.account),
-            api_version: text(&receipt.api_version),
-            livemode: receipt.livemode.map(|live| if live { "live" } else { "test mode of the provider" }),
-            received: Moment::new(receipt.received_at, now),
-            received_exact: exact(receipt.received_at),
-            occurred: receipt.occurred_at.map(|at| Moment::new(at, now)),
-            deliveries: receipt.deliveries,
-            size: bytes(receipt.slice.length as u64),
-            content_type: text(&receipt.content_type),
-            sha256: detail
-                .event
-                .sha256
-                .map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect()),
-            weak: receipt.weak.split_whitespace().filter_map(weakness).collect(),
-            decoder: receipt.decoder.clone(),
-            payload: match receipt.payload_state {
-                PayloadState::Stored => None,
-                PayloadState::Removed => Some("removed by retention; the key still refuses a second life"),
-                PayloadState::Erased => Some("erased on request"),
-            },
-        };
         let needs_repair = receipt.reason.is_some();
         let replay = Link::to(shell.at("/replays/new")).with("event", receipt.id.to_string());
         let handoffs = detail.handoffs.iter().map(|one| row(&shell, one, &replay, now)).collect();
         Self {
             head: Head::new(&shell, detail),
-            facts,
+            facts: Facts::new(&shell, detail, endpoint, now),
             handoffs,
             entries: timeline::entries(detail, endpoint, actors, now),
             replay: replay.to_string(),
@@ -231,149 +184,6 @@ fn row(shell: &Shell, one: &HandoffRecord, replay: &Link, now: Timestamp) -> Han
         due: one.due_at.filter(|due| *due > now).map(|due| Moment::new(due, now)),
         waits,
         replay: replay.clone().with("consumer", &*one.consumer).to_string(),
-    }
-}
-
-/// What a scheme leaves unprotected, in a sentence.
-fn weakness(word: &str) -> Option<&'static str> {
-    match word {
-        "body" => Some("the signature does not cover the body"),
-        "id" => Some("the signature does not cover the event id"),
-        "time" => Some("no time is signed"),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-pub(crate) mod samples {
-    //! Events with their histories, to try pages with.
-
-    use axum::body::Bytes;
-    use restante_app::events::{
-        AttemptRecord, Content, DeliveryRecord, ReplayRecord, SettlementRecord, Variant,
-    };
-    use restante_core::handoff::{Outcome, State};
-    use restante_core::id::{DeliveryId, EndpointId, ReplayId};
-    use restante_core::request::HeaderList;
-    use uuid::Uuid;
-
-    use super::super::row::samples as rows;
-    use super::*;
-    use crate::parts::samples::{HOSTILE, long};
-
-    pub(crate) use rows::NOW;
-
-    fn content(text: &str) -> Content {
-        let header = (text.to_owned(), Bytes::from(text.to_owned()));
-        let body = serde_json::json!({ "id": text, "list": [1, 2.5, null, true, text] }).to_string();
-        Content { headers: HeaderList(vec![header]), body: Bytes::from(body) }
-    }
-
-    fn of(text: &str, times: usize) -> EventDetail {
-        let mut event = rows::event(text);
-        event.content = Some(content(text));
-        let at = |n: usize| NOW.plus_seconds(-60 + n as i64);
-        let handoff = |state, n: usize| HandoffRecord {
-            consumer: format!("consumer-{n}"),
-            consumer_deleted: n % 2 == 1,
-            state,
-            due_at: (state == State::Pending).then(|| NOW.plus_seconds(300)),
-            attempt: 3,
-            tries: 3,
-            lease: (state == State::Leased).then(|| (at(1), NOW.plus_seconds(30), Some(text.to_owned()))),
-            replay: None,
-            settled_at: (n == 5).then_some(NOW),
-        };
-        EventDetail {
-            event,
-            handoffs: State::ALL
-                .iter()
-                .cycle()
-                .take(6.max(times))
-                .enumerate()
-                .map(|(n, s)| handoff(*s, n))
-                .collect(),
-            attempts: Outcome::ALL
-                .iter()
-                .cycle()
-                .take(7.max(times))
-                .enumerate()
-                .map(|(n, outcome)| AttemptRecord {
-                    consumer: "billing".to_owned(),
-                    attempt: n as u32 + 1,
-                    claimed_at: at(n),
-                    ended_at: at(n + 1),
-                    outcome: *outcome,
-                    handler_version: Some(text.to_owned()),
-                    remote_operation_id: Some(text.to_owned()),
-                    note: Some(text.to_owned()),
-                })
-                .collect(),
-            repeats: (0..times)
-                .map(|n| DeliveryRecord {
-                    id: DeliveryId(Uuid::from_u128(n as u128)),
-                    endpoint: EndpointId(Uuid::from_u128(1)),
-                    received_at: at(n),
-                    outcome: "duplicate".to_owned(),
-                    origin: "delivery".to_owned(),
-                    same_body: n % 2 == 0,
-                    secret: None,
-                    request_id: Some(text.to_owned()),
-                })
-                .collect(),
-            replays: vec![ReplayRecord {
-                id: ReplayId(Uuid::from_u128(1)),
-                at: at(20),
-                actor: "usr_1".to_owned(),
-                reason: Some(text.to_owned()),
-                consumer: None,
-            }],
-            settlements: vec![SettlementRecord {
-                consumer: "billing".to_owned(),
-                at: at(30),
-                actor: "operator".to_owned(),
-                state: State::Processed,
-                note: Some(text.to_owned()),
-            }],
-            variants: vec![Variant {
-                id: Uuid::from_u128(9),
-                received_at: at(5),
-                size: 1_280,
-                content: Some(content(&format!("{text}!"))),
-            }],
-        }
-    }
-
-    pub(crate) fn empty() -> EventDetail {
-        let mut event = rows::event("");
-        event.receipt.event_type = None;
-        event.receipt.event_id = None;
-        event.receipt.account = None;
-        event.receipt.diverged = false;
-        event.sha256 = None;
-        EventDetail {
-            event,
-            handoffs: Vec::new(),
-            attempts: Vec::new(),
-            repeats: Vec::new(),
-            replays: Vec::new(),
-            settlements: Vec::new(),
-            variants: Vec::new(),
-        }
-    }
-
-    pub(crate) fn ordinary() -> EventDetail {
-        of("invoice.paid", 2)
-    }
-
-    pub(crate) fn hostile() -> EventDetail {
-        let mut detail = of(HOSTILE, 2);
-        detail.event.receipt.reason = Some("envelope".to_owned());
-        detail
-    }
-
-    pub(crate) fn huge() -> EventDetail {
-        of(&long(), 200)
     }
 }
 
