@@ -16,6 +16,11 @@ use crate::{App, By};
 const KEY_CHARS_MAX: usize = 120;
 /// Consumers that are looked at, those with the most that waits.
 const CONSUMERS_MAX: usize = 20;
+/// Handoffs that are looked at in all. Each takes three rows from anywhere in the database, so that more of them would
+/// make the page slow; whoever works them off sees the next ones.
+const LOOKED_AT_MAX: u32 = 1_000;
+/// The least that are looked at of one state at one consumer.
+const LOOKED_AT_MIN: u32 = 50;
 /// Receipts that a group names.
 const RECEIPTS_MAX: usize = 100;
 
@@ -43,6 +48,8 @@ pub struct FailureGroup {
     pub unreadable: bool,
     /// How many of those that were looked at.
     pub count: usize,
+    /// Whether these are all: otherwise some of that consumer and state were not looked at and may be of this group.
+    pub exact: bool,
     /// The newest of them, at most 100.
     pub receipts: Vec<ReceiptId>,
     /// The types of their events, the most frequent first, at most three.
@@ -74,13 +81,20 @@ impl App {
                         .collect();
                     let waiting = at.iter().map(|(failed, uncertain, _)| failed + uncertain).sum();
                     at.sort_by_key(|(failed, uncertain, _)| std::cmp::Reverse(failed + uncertain));
+                    at.truncate(CONSUMERS_MAX);
+                    let lists = at
+                        .iter()
+                        .map(|(failed, uncertain, _)| usize::from(*failed > 0) + usize::from(*uncertain > 0));
+                    let share = share(lists.sum());
                     let mut groups = Vec::new();
-                    for (failed, uncertain, one) in at.into_iter().take(CONSUMERS_MAX) {
+                    for (failed, uncertain, one) in at {
                         for (count, state) in [(failed, State::Failed), (uncertain, State::Uncertain)] {
                             if count > 0 {
                                 let found =
-                                    handoffs::waiting_for_a_person(conn, tenant, one.id, state).await?;
-                                groups.extend(grouped(&one.name, found));
+                                    handoffs::waiting_for_a_person(conn, tenant, one.id, state, share)
+                                        .await?;
+                                let exact = found.len() as u64 >= count;
+                                groups.extend(grouped(&one.name, found, exact));
                             }
                         }
                     }
@@ -115,6 +129,11 @@ impl App {
     }
 }
 
+/// How many handoffs are looked at of each of so many lists, a list being a state at a consumer.
+fn share(lists: usize) -> u32 {
+    (LOOKED_AT_MAX / u32::try_from(lists).unwrap_or(u32::MAX).max(1)).max(LOOKED_AT_MIN)
+}
+
 /// The same failure in other words: numbers and ids differ from time to time and make no other error.
 fn key(error: &str) -> String {
     let mut key = String::new();
@@ -132,8 +151,8 @@ fn key(error: &str) -> String {
     key.chars().take(KEY_CHARS_MAX).collect()
 }
 
-/// Groups in the order in which their newest member came; the list is newest first.
-fn grouped(consumer: &str, waiting: Vec<WaitingHandoff>) -> Vec<FailureGroup> {
+/// Groups in the order in which their newest member came; the list is newest first, and `exact` if it has all.
+fn grouped(consumer: &str, waiting: Vec<WaitingHandoff>, exact: bool) -> Vec<FailureGroup> {
     let mut groups: Vec<FailureGroup> = Vec::new();
     let mut places: BTreeMap<(Option<&'static str>, bool, String), usize> = BTreeMap::new();
     let mut types: Vec<BTreeMap<String, usize>> = Vec::new();
@@ -148,6 +167,7 @@ fn grouped(consumer: &str, waiting: Vec<WaitingHandoff>) -> Vec<FailureGroup> {
                 error: one.note.clone().filter(|note| !note.is_empty()),
                 unreadable,
                 count: 0,
+                exact,
                 receipts: Vec::new(),
                 types: Vec::new(),
                 last_at: None,
@@ -177,6 +197,11 @@ mod tests {
 
     use super::*;
     use crate::testing::TestApp;
+
+    #[test]
+    fn the_more_lists_there_are_the_less_is_looked_at_of_each() {
+        assert_eq!((share(0), share(1), share(4), share(40)), (1_000, 1_000, 250, LOOKED_AT_MIN));
+    }
 
     #[test]
     fn numbers_and_ids_make_no_other_error() {

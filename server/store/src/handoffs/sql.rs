@@ -166,12 +166,13 @@ statements! {
     /// The newest failed handoffs of a consumer that wait for a person, with how the last attempt ended.
     FAILURES_NEWEST = both
         "SELECT h.receipt_id, h.attempt, a.outcome, a.note, a.ended_at, r.reason, r.type, r.provider
-            FROM (SELECT receipt_id, attempt, settled_at FROM handoffs WHERE tenant_id = $1 AND consumer_id = $2
-                AND state = 3 ORDER BY receipt_id DESC LIMIT $3) AS h
+            FROM (SELECT n.receipt_id, n.attempt FROM (SELECT receipt_id, attempt, settled_at FROM handoffs
+                    WHERE tenant_id = $1 AND consumer_id = $2 AND state = 3 ORDER BY receipt_id DESC LIMIT $3) AS n
+                WHERE n.settled_at IS NULL ORDER BY n.receipt_id DESC LIMIT $4) AS h
             JOIN receipts AS r ON r.tenant_id = $1 AND r.id = h.receipt_id
             LEFT JOIN attempts AS a ON a.tenant_id = $1 AND a.consumer_id = $2 AND a.receipt_id = h.receipt_id
                 AND a.attempt = h.attempt
-            WHERE h.settled_at IS NULL ORDER BY h.receipt_id DESC";
+            ORDER BY h.receipt_id DESC";
 
     /// The newest uncertain handoffs of a consumer, with how the last attempt ended.
     UNCERTAIN_NEWEST = both

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::sql;
 use crate::engine::{Conn, StoreError, values};
 
-/// Handoffs of one state that are looked at, at each consumer.
+/// Handoffs of one state that are looked at, at each consumer; among the failed are those that a person has settled.
 pub const LOOKED_AT_MAX: u32 = 1_000;
 
 /// A handoff that waits for a person.
@@ -34,8 +34,8 @@ pub struct WaitingHandoff {
     pub provider: String,
 }
 
-/// The newest handoffs of a consumer that wait for a person, of 1,000 that are looked at; none for a
-/// state in which nobody waits for one.
+/// The newest handoffs of a consumer that wait for a person, at most `limit`, of 1,000 that are looked at; none for
+/// a state in which nobody waits for one.
 ///
 /// # Errors
 /// What the database ran into.
@@ -44,13 +44,16 @@ pub async fn waiting_for_a_person(
     tenant: TenantId,
     consumer: ConsumerId,
     state: State,
+    limit: u32,
 ) -> Result<Vec<WaitingHandoff>, StoreError> {
-    let statement = match state {
-        State::Failed => &sql::FAILURES_NEWEST,
-        State::Uncertain => &sql::UNCERTAIN_NEWEST,
+    let limit = limit.min(LOOKED_AT_MAX);
+    let rows = match state {
+        State::Failed => {
+            conn.fetch_all(&sql::FAILURES_NEWEST, values![tenant, consumer, LOOKED_AT_MAX, limit]).await?
+        }
+        State::Uncertain => conn.fetch_all(&sql::UNCERTAIN_NEWEST, values![tenant, consumer, limit]).await?,
         State::Pending | State::Leased | State::Processed | State::Cancelled => return Ok(Vec::new()),
     };
-    let rows = conn.fetch_all(statement, values![tenant, consumer, LOOKED_AT_MAX]).await?;
     rows.iter()
         .map(|row| {
             let outcome = match row.text_or_null("outcome")? {

@@ -98,11 +98,11 @@ fn group(shell: &Shell, one: &FailureGroup, now: Timestamp) -> Group {
         error: one.error.as_deref().map(|text| Alien::cut(text, ERROR_CHARS_MAX)),
         how: how(one),
         unreadable: one.unreadable,
-        count: number(one.count as u64),
+        count: if one.exact { number(one.count as u64) } else { format!("{}+", number(one.count as u64)) },
         types: one.types.iter().map(|text| Alien::cut(text, 60)).collect(),
         last: one.last_at.map(|at| Moment::new(at, now)),
         receipts: one.receipts.iter().map(ToString::to_string).collect(),
-        first: (covered < one.count).then(|| format!("the newest {covered}")),
+        first: (covered < one.count || !one.exact).then(|| format!("the newest {covered}")),
         consumer: one.consumer.clone(),
     }
 }
@@ -136,6 +136,7 @@ mod tests {
             error: Some(text.to_owned()).filter(|text| !text.is_empty()),
             unreadable: false,
             count,
+            exact: count < 1_000,
             receipts: (0..count.min(100)).map(|n| ReceiptId(Uuid::from_u128(n as u128))).collect(),
             types: vec![text.to_owned()],
             last_at: Some(NOW.plus_seconds(-60)),
@@ -172,6 +173,10 @@ mod tests {
         let text = page(vec![group("timeout", 120)], 130, Shell::sample(Area::Failures));
         assert_eq!(text.matches("name=\"event\" value=\"rcp_").count(), 100);
         assert!(text.contains("the newest 100") && text.contains("10 older ones"), "{text}");
+        assert!(text.contains(">120</a>"), "all of them");
+        let some = FailureGroup { exact: false, ..group("timeout", 80) };
+        let text = page(vec![some], 90_000, Shell::sample(Area::Failures));
+        assert!(text.contains(">80+</a>") && text.contains("the newest 80"), "{text}");
         assert!(
             text.contains("name=\"to\" value=\"billing\"")
                 && text.contains("formaction=\"/t/acme/failures/settle\"")

@@ -242,23 +242,29 @@ both_engines!(what_waits_for_a_person_is_listed_until_somebody_settles_it, |t| a
     let third = receive(&t, TENANT, "evt_3").await;
     nack_all(&t, &consumer, Nack::Uncertain).await;
     let id = consumer.id;
-    let list = async |state| {
+    let list = async |state, limit| {
         t.store
-            .read(move |conn| Box::pin(crate::handoffs::waiting_for_a_person(conn, TENANT, id, state)))
+            .read(move |conn| Box::pin(crate::handoffs::waiting_for_a_person(conn, TENANT, id, state, limit)))
             .await
             .unwrap()
     };
-    let failed = list(State::Failed).await;
+    let failed = list(State::Failed, 9).await;
     assert_eq!(failed.iter().map(|one| one.receipt).collect::<Vec<_>>(), [second, first]);
+    assert_eq!(list(State::Failed, 1).await, failed[..1]);
     assert_eq!(failed[0].note.as_deref(), Some("out of paper"));
     assert_eq!(failed[0].outcome, Some(restante_core::handoff::Outcome::Failed));
-    assert_eq!(list(State::Uncertain).await[0].receipt, third);
-    assert!(list(State::Pending).await.is_empty());
+    assert_eq!(list(State::Uncertain, 9).await[0].receipt, third);
+    assert!(list(State::Pending, 9).await.is_empty());
 
     // Settled as failed it stays failed and waits no more; the counter tells the two apart.
     settle(&t, &consumer, first, Settlement::Failed).await.unwrap();
     assert_eq!(settled_by_the_counter(&t).await, 1);
-    assert_eq!(list(State::Failed).await.len(), 1);
+    assert_eq!(list(State::Failed, 9).await.len(), 1);
+    settle(&t, &consumer, second, Settlement::Failed).await.unwrap();
+    assert!(list(State::Failed, 9).await.is_empty(), "all are settled");
+    replay(&t, second, None).await.unwrap();
+    nack_all(&t, &consumer, Nack::Failed).await;
+    assert_eq!(list(State::Failed, 1).await[0].receipt, second, "the settled one takes no place");
     assert_eq!(in_state(&t, &consumer, "failed").await, 2);
     let states = t
         .store
