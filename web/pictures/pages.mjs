@@ -120,6 +120,7 @@ export function pages(ids, stress) {
     owner("retention-preview", "/retention", retentionDraft("5", "60")),
     owner("retention-wrong", "/retention", retentionDraft("5", "30")),
     owner("retention-endpoint", `/endpoints/${ids.Payments}/retention`),
+    owner("retention-endpoint-preview", `/endpoints/${ids.Payments}/retention`, retentionDraft("5", "60")),
     owner("settings", "/settings"),
     owner("members", "/members"),
     owner("audit", "/audit"),

@@ -30,7 +30,7 @@ struct RetentionPage {
     faults: Faults,
     /// Name, title, least and most.
     bounds: [Bound; 2],
-    fields: Vec<crate::tenant::retention::Field>,
+    groups: Vec<crate::tenant::retention::Group>,
     runs: Vec<Run>,
     /// Why the last run removed nothing, when it did not believe the clock.
     doubt: Option<Alien>,
@@ -133,10 +133,15 @@ async fn page(
     };
     Ok(answer(&RetentionPage {
         bounds: [
-            bound("payload", "Days for payloads", &typed.payload_min, &typed.payload_max),
-            bound("receipt", "Days for ids", &typed.receipt_min, &typed.receipt_max),
+            bound(
+                "payload",
+                "Days that tenants may choose for payloads",
+                &typed.payload_min,
+                &typed.payload_max,
+            ),
+            bound("receipt", "Days that tenants may choose for ids", &typed.receipt_min, &typed.receipt_max),
         ],
-        fields: typed.defaults.fields(&in_force, &faults, false),
+        groups: typed.defaults.groups(&in_force, &faults, false),
         runs: runs.iter().map(|(run, counts)| Run::new(run, counts, now)).collect(),
         doubt: doubt.map(|text| Alien::cut(text, 400)),
         faults,
@@ -309,7 +314,7 @@ mod tests {
             };
             let page = RetentionPage {
                 bounds: [bound("payload"), bound("receipt")],
-                fields: Typed::default().defaults.fields(&samples::plan(text).resolved, &faults, false),
+                groups: Typed::default().defaults.groups(&samples::plan(text).resolved, &faults, false),
                 runs: vec![Run::new(&samples::run(text, amount).0, &counts, samples::NOW)],
                 doubt: Some(Alien::new(text)),
                 faults,

@@ -120,11 +120,16 @@ impl App {
     ///
     /// # Errors
     /// As [`App::set_retention`].
-    pub async fn check_retention(&self, by: &By, policy: Policy) -> Result<(), StoreError> {
+    pub async fn check_retention(
+        &self,
+        by: &By,
+        level: PolicyLevel,
+        policy: Policy,
+    ) -> Result<(), StoreError> {
         let (tenant, now) = (by.tenant(), self.clock.now());
         let facts = self.store.read(move |conn| Box::pin(retention::facts(conn, tenant, None, now))).await?;
         let instance = InstanceRetention::read(facts.instance.as_deref())?;
-        let faults = faults(&facts, &instance, &PolicyLevel::Tenant, policy);
+        let faults = faults(&facts, &instance, &level, policy);
         if faults.is_empty() { Ok(()) } else { Err(Problem::fields(faults).into()) }
     }
 

@@ -129,6 +129,7 @@ pub const PAGE_ROUTES: &[Route] = &[
     owner("POST", "/t/{slug}/retention/erase").confirmed(),
     tenant("GET", "/t/{slug}/endpoints/{id}/retention", ConfigRead),
     tenant("POST", "/t/{slug}/endpoints/{id}/retention", ConfigWrite).confirmed(),
+    tenant("POST", "/t/{slug}/endpoints/{id}/retention/preview", ConfigWrite),
     tenant("POST", "/t/{slug}/events/{id}/erase", ConfigWrite).confirmed(),
     // Asking providers what they sent.
     tenant("GET", "/t/{slug}/reconciliation", ConfigRead),

@@ -138,25 +138,25 @@ pub fn windows(facts: &Facts<'_>) -> Vec<Window> {
         WindowKind::Replay,
         days(facts.payload_days),
         "the payload is kept, so that people may replay the event".to_owned(),
-        "This is payload_days.".to_owned(),
+        "The policy says so, as payload_days.".to_owned(),
     );
     add(
         WindowKind::OperatorReplay,
         days(facts.replay_days),
         "people may have events sent or imported again".to_owned(),
-        "This is replay_days.".to_owned(),
+        "The policy says so, as replay_days.".to_owned(),
     );
     add(
         WindowKind::Audit,
         days(facts.audit_days),
         "it must be possible to show that the event came".to_owned(),
-        "This is audit_days.".to_owned(),
+        "The policy says so, as audit_days.".to_owned(),
     );
     add(
         WindowKind::Outage,
         days(facts.outage_days),
         "somebody may catch up after an outage".to_owned(),
-        "This is outage_days, the longest outage that is reckoned with.".to_owned(),
+        "The policy says so, as outage_days.".to_owned(),
     );
     windows
 }

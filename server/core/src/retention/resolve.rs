@@ -21,10 +21,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// Who said it, after "from".
+    /// Who said it.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Endpoint => "this endpoint",
+            Self::Endpoint => "this endpoint's policy",
             Self::Provider => "the tenant's policy for this provider",
             Self::Tenant => "the tenant's policy",
             Self::Instance => "the instance's default",

@@ -5,13 +5,15 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use restante_app::endpoints::EndpointChange;
+use restante_app::retention::PolicyLevel;
 use restante_core::catalogue::{Catalogue, Provider};
 use restante_core::id::EndpointId;
 use restante_core::retention::Window;
 use restante_store::StoreError;
 
-use super::fields::{Field, Typed, faults};
-use super::show::EndpointRow;
+use super::fields::{Group, Typed, faults};
+use super::save::PreviewPage;
+use super::show::{EndpointRow, Preview};
 use super::words;
 use crate::fault::Fault;
 use crate::page::{Page, answer, missing};
@@ -35,7 +37,7 @@ struct EndpointPage {
     values: Vec<(&'static str, String, String)>,
     windows: Vec<WindowRow>,
     secret_since: Option<String>,
-    fields: Vec<Field>,
+    groups: Vec<Group>,
 }
 
 impl Page for EndpointPage {
@@ -88,10 +90,10 @@ async fn page(
     let shell = frame(web, member, Area::Endpoints, said).await?;
     let r = &plan.resolved;
     let values = vec![
-        ("Payloads are removed after", words::days(r.payload_days.value), words::source(&r.payload_days)),
+        ("Payloads are kept for", words::days(r.payload_days.value), words::source(&r.payload_days)),
         ("Ids are known for", words::days(r.receipt_days.value), words::source(&r.receipt_days)),
         (
-            "Payloads may go early, after everybody is done, by",
+            "Payloads may go early, after",
             words::limit(r.payload_after_processed_hours.value, "hour", "hours"),
             r.payload_after_processed_hours.from.words().to_owned(),
         ),
@@ -111,10 +113,42 @@ async fn page(
         values,
         windows: windows.iter().map(|window| WindowRow::new(window, plan.life.seconds)).collect(),
         secret_since: plan.secrets.oldest.filter(|_| !signed).map(crate::parts::moment::exact),
-        fields: typed.fields(&plan.resolved, &faults, true),
+        groups: typed.groups(&plan.resolved, &faults, true),
         faults,
         shell,
     }))
+}
+
+pub(crate) async fn preview(
+    State(web): State<Web>,
+    member: Member,
+    Path((_, id)): Path<(String, String)>,
+    Form(typed): Form<Typed>,
+) -> Result<Response, Fault> {
+    let Ok(id) = id.parse::<EndpointId>() else { return Ok(missing()) };
+    let plan = web.app.endpoint_retention(&member.by, id).await?;
+    let policy = match typed.policy() {
+        Ok(policy) => policy,
+        Err(faults) => return page(&web, &member, id, &Said::default(), Some(typed), faults).await,
+    };
+    let level = PolicyLevel::Endpoint(id);
+    match web.app.check_retention(&member.by, level.clone(), policy).await {
+        Ok(()) => {}
+        Err(StoreError::Problem(problem)) => {
+            return page(&web, &member, id, &Said::default(), Some(typed), faults(&problem)).await;
+        }
+        Err(failure) => return Err(failure.into()),
+    }
+    let report = web.app.retention_preview(&member.by, Some((level, policy))).await?;
+    let shell = frame(&web, &member, Area::Endpoints, &Said::default()).await?;
+    let href = shell.at(&format!("/endpoints/{id}"));
+    let action = format!("{href}/retention");
+    let above = vec![
+        (shell.at("/endpoints"), Alien::new("Endpoints")),
+        (href, Alien::cut(&plan.name, 80)),
+        (action.clone(), Alien::new("Retention")),
+    ];
+    Ok(answer(&PreviewPage { shell, above, action, typed, preview: Preview::of_endpoint(&report, id) }))
 }
 
 pub(crate) async fn submit(
@@ -161,7 +195,7 @@ mod tests {
                 values: vec![("Ids are known for", text.to_owned(), text.to_owned())],
                 windows: plan.windows.iter().map(|window| WindowRow::new(window, 1)).collect(),
                 secret_since: Some(text.to_owned()),
-                fields: Typed::default().fields(&plan.resolved, &faults, true),
+                groups: Typed::default().groups(&plan.resolved, &faults, true),
                 faults,
                 shell,
             };

@@ -1,7 +1,7 @@
 //! The form of a policy.
 
 use restante_core::problem::Problem;
-use restante_core::retention::{Limit, Policy, Resolved};
+use restante_core::retention::{Limit, Policy, Resolved, Sourced};
 use serde::Deserialize;
 
 use super::words;
@@ -21,17 +21,30 @@ pub(crate) struct Typed {
     log_days: String,
 }
 
+/// Fields that belong together.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub(crate) title: &'static str,
+    pub(crate) fields: Vec<Field>,
+}
+
 /// One field of the form.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
+    pub(crate) unit: &'static str,
     pub(crate) hint: &'static str,
     pub(crate) value: String,
-    /// What is in force now, and who says so.
+    /// What is in force, as it would be typed: it counts while the field is empty.
+    pub(crate) placeholder: String,
+    /// The same in words, and who says so.
     pub(crate) now: String,
     pub(crate) fault: Option<String>,
 }
+
+/// What a field says of itself: its name, label, unit and hint.
+struct Label(&'static str, &'static str, &'static str, &'static str);
 
 fn number(text: &str) -> Result<Option<u32>, &'static str> {
     match text.trim() {
@@ -104,90 +117,146 @@ impl Typed {
         if faults.is_empty() { Ok(policy) } else { Err(faults) }
     }
 
+    /// What was typed, by the names of the fields.
+    pub(crate) fn pairs(&self) -> [(&'static str, &str); 8] {
+        [
+            ("payload_days", &self.payload_days),
+            ("receipt_days", &self.receipt_days),
+            ("payload_after_processed_hours", &self.payload_after_processed_hours),
+            ("expire_unprocessed_days", &self.expire_unprocessed_days),
+            ("audit_days", &self.audit_days),
+            ("replay_days", &self.replay_days),
+            ("outage_days", &self.outage_days),
+            ("log_days", &self.log_days),
+        ]
+    }
+
     /// The fields of the form, with what is in force beside each. `narrow` leaves out what only a tenant says.
-    pub(crate) fn fields(&self, in_force: &Resolved, faults: &Faults, narrow: bool) -> Vec<Field> {
-        let now = |value: String, source: String| format!("Now {value}, by {source}.");
-        let days = words::days;
+    pub(crate) fn groups(&self, in_force: &Resolved, faults: &Faults, narrow: bool) -> Vec<Group> {
         let r = in_force;
-        let mut fields = vec![
-            (
-                "payload_days",
-                "Days for payloads",
-                "Then the body and headers are removed, once no consumer needs them.",
-                &self.payload_days,
-                now(days(r.payload_days.value), words::source(&r.payload_days)),
-            ),
-            (
-                "receipt_days",
-                "Days for ids",
-                "For so long a repeat is known as a duplicate.",
-                &self.receipt_days,
-                now(days(r.receipt_days.value), words::source(&r.receipt_days)),
-            ),
-            (
-                "payload_after_processed_hours",
-                "Hours after everybody is done",
-                "The payload may go so many hours after the last consumer has processed it. A number, or never.",
-                &self.payload_after_processed_hours,
-                now(
-                    words::limit(r.payload_after_processed_hours.value, "hour", "hours"),
-                    r.payload_after_processed_hours.from.words().to_owned(),
-                ),
-            ),
-            (
-                "expire_unprocessed_days",
-                "Days until unprocessed work is given up",
-                "Each handoff that is given up gets a record. A number, or never.",
-                &self.expire_unprocessed_days,
-                now(
-                    words::limit(r.expire_unprocessed_days.value, "day", "days"),
-                    r.expire_unprocessed_days.from.words().to_owned(),
-                ),
-            ),
+        let days = |label, sourced: &Sourced<u32>| {
+            self.field(label, words::days(sourced.value), words::source(sourced), faults)
+        };
+        let limit = |label, sourced: &Sourced<Limit>, one, many| {
+            let from = sourced.from.words().to_owned();
+            self.field(label, words::limit(sourced.value, one, many), from, faults)
+        };
+        let mut groups = vec![
+            Group {
+                title: "What is kept",
+                fields: vec![
+                    days(
+                        Label(
+                            "payload_days",
+                            "Payloads are kept for",
+                            "days",
+                            "Then body and headers are removed, once no consumer needs them.",
+                        ),
+                        &r.payload_days,
+                    ),
+                    days(
+                        Label(
+                            "receipt_days",
+                            "Ids are known for",
+                            "days",
+                            "For so long an event that comes again is a duplicate.",
+                        ),
+                        &r.receipt_days,
+                    ),
+                ],
+            },
+            Group {
+                title: "Earlier, or not at all",
+                fields: vec![
+                    limit(
+                        Label(
+                            "payload_after_processed_hours",
+                            "Payloads may go early, after",
+                            "hours, or never",
+                            "Counted from when the last consumer has processed the event.",
+                        ),
+                        &r.payload_after_processed_hours,
+                        "hour",
+                        "hours",
+                    ),
+                    limit(
+                        Label(
+                            "expire_unprocessed_days",
+                            "Unprocessed work is given up after",
+                            "days, or never",
+                            "What is given up is recorded, event by event.",
+                        ),
+                        &r.expire_unprocessed_days,
+                        "day",
+                        "days",
+                    ),
+                ],
+            },
         ];
-        if !narrow {
-            fields.extend([
-                (
-                    "audit_days",
-                    "Days for which you must show that an event came",
-                    "Ids stay longer than that.",
-                    &self.audit_days,
-                    now(days(r.audit_days.value), words::source(&r.audit_days)),
-                ),
-                (
-                    "replay_days",
-                    "Days for which your people have events sent again",
-                    "By their own means, such as an import. Ids stay longer than that.",
-                    &self.replay_days,
-                    now(days(r.replay_days.value), words::source(&r.replay_days)),
-                ),
-                (
-                    "outage_days",
-                    "Days of the longest outage",
-                    "After which somebody catches up. Ids stay longer than that.",
-                    &self.outage_days,
-                    now(days(r.outage_days.value), words::source(&r.outage_days)),
-                ),
-                (
-                    "log_days",
-                    "Days for the audit log",
-                    "Older lines are removed.",
-                    &self.log_days,
-                    now(days(r.log_days.value), words::source(&r.log_days)),
-                ),
-            ]);
+        if narrow {
+            return groups;
         }
-        fields
-            .into_iter()
-            .map(|(name, label, hint, value, now)| Field {
-                name,
-                label,
-                hint,
-                value: value.clone(),
-                now,
-                fault: faults.get(name).map(str::to_owned),
-            })
-            .collect()
+        groups.push(Group {
+            title: "What ids have to outlive",
+            fields: vec![
+                days(
+                    Label(
+                        "audit_days",
+                        "That an event came can be shown for",
+                        "days",
+                        "To an auditor, for example.",
+                    ),
+                    &r.audit_days,
+                ),
+                days(
+                    Label(
+                        "replay_days",
+                        "Events may be sent again for",
+                        "days",
+                        "By your people, such as with an import.",
+                    ),
+                    &r.replay_days,
+                ),
+                days(
+                    Label(
+                        "outage_days",
+                        "The longest outage lasts",
+                        "days",
+                        "Somebody catches up after it, and still meets the ids.",
+                    ),
+                    &r.outage_days,
+                ),
+            ],
+        });
+        groups.push(Group {
+            title: "The audit log",
+            fields: vec![days(
+                Label("log_days", "Lines are kept for", "days", "Older lines are removed."),
+                &r.log_days,
+            )],
+        });
+        groups
+    }
+
+    /// `now` is what is in force, and `from` who says so.
+    fn field(
+        &self,
+        Label(name, label, unit, hint): Label,
+        now: String,
+        from: String,
+        faults: &Faults,
+    ) -> Field {
+        let value = self.pairs().into_iter().find(|(known, _)| *known == name);
+        Field {
+            name,
+            label,
+            unit,
+            hint,
+            value: value.map(|(_, text)| text.to_owned()).unwrap_or_default(),
+            placeholder: now.split(' ').next().unwrap_or_default().replace(',', ""),
+            now: format!("Now {now}: {from}."),
+            fault: faults.get(name).map(str::to_owned),
+        }
     }
 }
 

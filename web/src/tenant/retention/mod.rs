@@ -11,7 +11,7 @@ mod show;
 mod tests;
 pub(crate) mod words;
 
-pub(crate) use fields::{Field, Typed};
+pub(crate) use fields::{Group, Typed};
 #[cfg(test)]
 pub(crate) use show::samples;
 
@@ -28,5 +28,6 @@ pub(crate) fn routes() -> Router<Web> {
         .route("/t/{slug}/retention/holds/{id}/release", post(holds::release))
         .route("/t/{slug}/retention/erase", post(erase::tenant))
         .route("/t/{slug}/endpoints/{id}/retention", get(endpoint::show).post(endpoint::submit))
+        .route("/t/{slug}/endpoints/{id}/retention/preview", post(endpoint::preview))
         .route("/t/{slug}/events/{id}/erase", post(erase::event))
 }

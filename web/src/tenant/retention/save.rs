@@ -1,4 +1,4 @@
-//! Saving the tenant's policy, after a look at what it would remove.
+//! Saving a policy, after a look at what it would remove.
 
 use askama::Template;
 use axum::extract::{Path, State};
@@ -6,10 +6,11 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use restante_app::retention::PolicyLevel;
 use restante_store::StoreError;
 
-use super::fields::{Field, Typed, faults};
+use super::fields::{Typed, faults};
 use super::show::{self, Preview};
 use crate::fault::Fault;
 use crate::page::{Page, answer};
+use crate::parts::alien::Alien;
 use crate::parts::form_body::Form;
 use crate::parts::shell::{Area, Shell};
 use crate::session::Member;
@@ -19,10 +20,14 @@ use crate::tenant::frame::{Said, frame};
 /// What the policy would remove, with the button that saves it.
 #[derive(Debug, Template)]
 #[template(path = "tenant/retention/preview.html")]
-struct PreviewPage {
-    shell: Shell,
-    fields: Vec<Field>,
-    preview: Preview,
+pub(super) struct PreviewPage {
+    pub(super) shell: Shell,
+    /// Pages that this one is below, with their names.
+    pub(super) above: Vec<(String, Alien)>,
+    /// Where the policy is saved, which is also the page that it was typed on.
+    pub(super) action: String,
+    pub(super) typed: Typed,
+    pub(super) preview: Preview,
 }
 
 impl Page for PreviewPage {}
@@ -36,7 +41,7 @@ pub(crate) async fn preview(
         Ok(policy) => policy,
         Err(faults) => return show::page(&web, &member, &Said::default(), Some(typed), faults).await,
     };
-    match web.app.check_retention(&member.by, policy).await {
+    match web.app.check_retention(&member.by, PolicyLevel::Tenant, policy).await {
         Ok(()) => {}
         Err(StoreError::Problem(problem)) => {
             return show::page(&web, &member, &Said::default(), Some(typed), faults(&problem)).await;
@@ -44,10 +49,10 @@ pub(crate) async fn preview(
         Err(failure) => return Err(failure.into()),
     }
     let report = web.app.retention_preview(&member.by, Some((PolicyLevel::Tenant, policy))).await?;
-    let found = web.app.retention(&member.by).await?;
     let shell = frame(&web, &member, Area::Retention, &Said::default()).await?;
-    let fields = typed.fields(&found.in_force, &Default::default(), false);
-    Ok(answer(&PreviewPage { shell, fields, preview: Preview::new(&report) }))
+    let action = shell.at("/retention");
+    let above = vec![(action.clone(), Alien::new("Retention"))];
+    Ok(answer(&PreviewPage { shell, above, action, typed, preview: Preview::new(&report) }))
 }
 
 pub(crate) async fn submit(
@@ -78,9 +83,13 @@ mod tests {
     #[test]
     fn every_sample_makes_a_page() {
         for (text, amount) in [("", 0), ("Payments", 12), (HOSTILE, 1), (&long(), u64::MAX)] {
-            let fields = Typed::default().fields(&samples::plan(text).resolved, &Default::default(), false);
-            let preview = Preview::new(&samples::report(text, amount));
-            let page = PreviewPage { shell: Shell::sample(Area::Retention), fields, preview };
+            let page = PreviewPage {
+                shell: Shell::sample(Area::Retention),
+                above: vec![(text.to_owned(), Alien::new(text))],
+                action: text.to_owned(),
+                typed: Typed::default(),
+                preview: Preview::new(&samples::report(text, amount)),
+            };
             check(&page.render().unwrap());
         }
     }

@@ -4,16 +4,18 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use restante_app::retention::{EndpointPlan, HoldRow, Report, RunLine, RunRow, TenantRetention};
-use restante_core::id::HoldId;
+use restante_app::retention::{
+    EndpointPlan, EndpointReport, HoldRow, LineCounts, Report, RunLine, RunRow, TenantRetention,
+};
+use restante_core::id::{EndpointId, HoldId};
 use restante_core::time::Timestamp;
 
-use super::fields::{Field, Typed};
+use super::fields::{Group, Typed};
 use super::words;
 use crate::fault::Fault;
 use crate::page::{Page, answer};
 use crate::parts::alien::Alien;
-use crate::parts::amount::{bytes, number};
+use crate::parts::amount::{bytes, counted, number};
 use crate::parts::badge::{Badge, Tone};
 use crate::parts::form::Faults;
 use crate::parts::moment::Moment;
@@ -35,7 +37,7 @@ pub(crate) struct RetentionPage {
     payload: String,
     receipt: String,
     rows: Vec<EndpointRow>,
-    fields: Vec<Field>,
+    groups: Vec<Group>,
     preview: Preview,
     holds: Vec<Hold>,
     runs: Vec<Run>,
@@ -115,7 +117,18 @@ pub(crate) struct Line {
 
 impl Preview {
     pub(crate) fn new(report: &Report) -> Self {
-        let lines = report.endpoints.iter().map(|one| Line {
+        Self::of(report.counts, report.endpoints.iter())
+    }
+
+    /// The lines of one endpoint alone.
+    pub(crate) fn of_endpoint(report: &Report, id: EndpointId) -> Self {
+        let lines = || report.endpoints.iter().filter(|one| one.endpoint == id);
+        let counts = lines().next().map(|one| one.counts).unwrap_or_default();
+        Self::of(counts, lines())
+    }
+
+    fn of<'a>(counts: LineCounts, lines: impl Iterator<Item = &'a EndpointReport>) -> Self {
+        let lines = lines.map(|one| Line {
             name: Alien::cut(&one.name, 60),
             payloads: number(one.counts.payloads),
             bytes: bytes(one.counts.payload_bytes),
@@ -125,9 +138,9 @@ impl Preview {
         });
         Self {
             lines: lines.collect(),
-            payloads: number(report.counts.payloads),
-            bytes: bytes(report.counts.payload_bytes),
-            keys: number(report.counts.keys),
+            payloads: counted(counts.payloads, "payload", "payloads"),
+            bytes: bytes(counts.payload_bytes),
+            keys: counted(counts.keys, "id", "ids"),
             looks_at: number(restante_app::retention::PREVIEW_LOOK_MAX),
         }
     }
@@ -207,7 +220,7 @@ pub(crate) async fn page(
         payload: words::days(found.in_force.payload_days.value),
         receipt: words::days(found.in_force.receipt_days.value),
         rows: found.endpoints.iter().map(|plan| EndpointRow::new(&shell, plan)).collect(),
-        fields: typed.fields(&found.in_force, &faults, false),
+        groups: typed.groups(&found.in_force, &faults, false),
         preview: Preview::new(&preview),
         holds,
         runs: runs.iter().map(|run| Run::new(run, now)).collect(),
@@ -243,8 +256,8 @@ pub(crate) mod samples {
 
     use std::collections::BTreeMap;
 
-    use restante_app::retention::{EndpointReport, Kept, LineCounts, OverrideRow};
-    use restante_core::id::{EndpointId, TenantId};
+    use restante_app::retention::{Kept, OverrideRow};
+    use restante_core::id::TenantId;
     use restante_core::retention::{Bounds, LiveSecrets, Window, WindowKind, key_life, resolve};
     use uuid::Uuid;
 
@@ -346,7 +359,7 @@ mod tests {
                 EndpointRow::new(&shell, &plan),
                 EndpointRow::new(&shell, &EndpointPlan { deleted: true, ..plan }),
             ],
-            fields: Typed::default().fields(&samples::plan(text).resolved, &faults, false),
+            groups: Typed::default().groups(&samples::plan(text).resolved, &faults, false),
             preview: Preview::new(&samples::report(text, amount)),
             holds: vec![hold(None), hold(released)],
             runs: vec![Run::new(&samples::run(text, amount), samples::NOW)],

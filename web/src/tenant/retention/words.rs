@@ -15,13 +15,12 @@ pub(crate) fn limit(limit: Limit, one: &str, many: &str) -> String {
     limit.value().map_or_else(|| "never".to_owned(), |value| counted(value.into(), one, many))
 }
 
-/// Where a value comes from, and what was asked for in vain.
-pub(crate) fn source<T: std::fmt::Display>(sourced: &Sourced<T>) -> String {
+/// Where a number of days comes from, and what was asked for in vain.
+pub(crate) fn source(sourced: &Sourced<u32>) -> String {
     let from = sourced.from.words();
-    match &sourced.asked {
-        Some(asked) => format!("{from} says {asked}; the instance allows no more or no less"),
-        None => from.to_owned(),
-    }
+    let Some(asked) = sourced.asked else { return from.to_owned() };
+    let bound = if asked > sourced.value { "at most" } else { "at least" };
+    format!("{from} says {}, and the instance allows {bound} {}", days(asked), days(sourced.value))
 }
 
 /// Why something stays, after "they stay:".
@@ -47,39 +46,47 @@ pub(crate) fn key_days(plan: &EndpointPlan) -> String {
     counted(plan.life.seconds / restante_core::retention::DAY_SECONDS, "day", "days")
 }
 
-/// What the key's life means, in a sentence.
+/// What the key's life means, in a sentence or two.
 pub(crate) fn meaning(plan: &EndpointPlan) -> String {
     let life = key_days(plan);
     if let (Some(over), Some(window)) = (&plan.overridden, &plan.life.overridden) {
         return format!(
-            "An id is refused a second life for {life} only: an administrator has overridden the window of {} in which {}. \
-             The reason given is: {}",
+            "An event that comes again is known as a duplicate for {life} only: an administrator has overridden the window of \
+             {} in which {}. The reason given is: {}",
             window.span(),
             window.what,
             over.reason
         );
     }
+    let known = format!("An event that comes again is known as a duplicate for {life}.");
     match (&plan.life.raised_by, restante_core::retention::largest(&plan.windows)) {
         (Some(window), _) => format!(
-            "An id is refused a second life for {life}. The policy says {}, but for {} {}. {}",
+            "{known} The policy says {}, which is too short: for {} {}. {}",
             days(plan.resolved.receipt_days.value),
             window.span(),
             window.what,
             window.source
         ),
-        (None, Some(window)) => format!(
-            "An id is refused a second life for {life}. The longest window is {}, in which {}: that is covered. {}",
-            window.span(),
-            window.what,
-            window.source
-        ),
-        (None, None) => format!("An id is refused a second life for {life}."),
+        (None, Some(window)) => {
+            format!("{known} That covers the longest window, {}, in which {}.", window.span(), window.what)
+        }
+        (None, None) => known,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_a_bound_changed_says_what_was_asked_for() {
+        let sourced = |asked| Sourced { value: 20, from: restante_core::retention::Level::Tenant, asked };
+        assert_eq!(source(&sourced(None)), "the tenant's policy");
+        assert!(
+            source(&sourced(Some(90))).ends_with("says 90 days, and the instance allows at most 20 days")
+        );
+        assert!(source(&sourced(Some(1))).ends_with("says 1 day, and the instance allows at least 20 days"));
+    }
 
     #[test]
     fn every_reason_has_words_of_its_own() {
