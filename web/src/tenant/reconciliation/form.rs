@@ -117,7 +117,7 @@ impl Typed {
             shown.one_of = field.one_of.iter().map(|one| (one.clone(), *one == shown.value)).collect();
             shown
         };
-        offer.options.iter().map(option).chain(offer.credentials.iter().map(credential)).collect()
+        offer.credentials.iter().map(credential).chain(offer.options.iter().map(option)).collect()
     }
 
     /// What is asked to be set; the fault is a recipe that is no JSON.

@@ -7,6 +7,7 @@ use axum::response::Response;
 use super::words::{RunLine, standing};
 use crate::fault::Fault;
 use crate::page::{Page, answer};
+use crate::parts::alien::Alien;
 use crate::parts::badge::Badge;
 use crate::parts::moment::Moment;
 use crate::parts::shell::{Area, Shell};
@@ -28,12 +29,13 @@ impl Page for ListPage {}
 
 #[derive(Debug)]
 struct Line {
-    name: String,
+    name: Alien,
     href: String,
     provider: String,
     badge: Badge,
     how: String,
     possible: bool,
+    is_set: bool,
     last: Option<RunLine>,
     checkpoint: Option<Moment>,
     next: Option<Moment>,
@@ -57,10 +59,11 @@ pub(crate) async fn show(State(web): State<Web>, member: Member, said: Said) -> 
             last: last.as_ref().map(|run| RunLine::of(run, &href, now)),
             checkpoint: set.and_then(|set| set.checkpoint_at).map(|at| Moment::new(at, now)),
             next: set.and_then(|set| set.next_at).map(|at| Moment::new(at, now)),
-            name: offer.name,
+            name: Alien::cut(&offer.name, 60),
             provider: offer.provider,
             how: offer.how,
             possible: offer.possible,
+            is_set: set.is_some(),
             href,
         });
     }
@@ -73,6 +76,7 @@ mod tests {
 
     use super::*;
     use crate::parts::samples;
+    use crate::tenant::reconciliation::samples::run;
 
     #[test]
     fn the_page_stands_empty_full_and_hostile() {
@@ -80,13 +84,15 @@ mod tests {
         let long = samples::long();
         for (text, count) in [("", 0), ("Payments", 3), (samples::HOSTILE, 4), (long.as_str(), 30)] {
             let line = |number: usize| Line {
-                name: text.to_owned(),
+                name: Alien::cut(text, 60),
                 href: "/t/acme/endpoints/ep_1/reconciliation".to_owned(),
                 provider: text.to_owned(),
                 badge: standing(None, number.is_multiple_of(2), None),
                 how: text.to_owned(),
                 possible: number.is_multiple_of(2),
-                last: None,
+                is_set: number % 3 == 2,
+                last: (number % 3 == 2)
+                    .then(|| RunLine::of(&run(text, number as u64, Some("done")), "/t/acme", now)),
                 checkpoint: (number > 1).then_some(Moment::new(now, now)),
                 next: (number > 1).then_some(Moment::new(now, now)),
             };

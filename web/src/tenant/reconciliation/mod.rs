@@ -4,6 +4,8 @@
 mod form;
 mod list;
 mod report;
+#[cfg(test)]
+mod samples;
 mod show;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use restante_app::reconcile::Run;
 use restante_core::id::{EndpointId, ReconciliationRunId};
 use restante_core::time::Timestamp;
 
-use super::words::{badge, cause, sentence};
+use super::words::{ERROR_CHARS_MAX, badge, cause, sentence};
 use crate::fault::Fault;
 use crate::page::{Page, answer, missing};
 use crate::parts::alien::Alien;
@@ -22,13 +22,13 @@ use crate::tenant::frame::{Said, frame};
 #[template(path = "tenant/reconciliation/report.html")]
 pub(crate) struct ReportPage {
     shell: Shell,
-    name: String,
+    name: Alien,
     href: String,
     id: String,
     badge: Badge,
     sentence: String,
     cause: &'static str,
-    error: Option<String>,
+    error: Option<Alien>,
     facts: Vec<(&'static str, u64)>,
     window: Option<(Moment, Moment)>,
     began: Moment,
@@ -90,13 +90,13 @@ impl ReportPage {
             ("Begun again", row.restarts),
         ];
         Self {
-            name,
+            name: Alien::cut(&name, 80),
             href,
             id: row.id.to_string(),
             badge: badge(run),
             sentence: sentence(run),
             cause: cause(&row.cause),
-            error: row.error.clone(),
+            error: row.error.as_deref().map(|text| Alien::cut(text, ERROR_CHARS_MAX)),
             facts: facts
                 .into_iter()
                 .enumerate()
@@ -118,5 +118,34 @@ impl ReportPage {
                 .collect(),
             shell,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples::{HOSTILE, check, long};
+    use crate::tenant::reconciliation::samples;
+
+    #[test]
+    fn every_sample_makes_a_page() {
+        for (text, amount) in [("", 0), ("evt_1", 12), (HOSTILE, 7), (&long(), u64::MAX)] {
+            for outcome in [None, Some("done"), Some("failed"), Some("refused")] {
+                let shell = Shell::hostile(Area::Reconciliation);
+                let run = samples::run(text, amount, outcome);
+                let page = ReportPage::new(shell, text.to_owned(), "/t/acme".to_owned(), &run, samples::NOW);
+                check(&page.render().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_missing_leads_to_its_event_and_what_is_not_stored_leads_nowhere() {
+        let run = samples::run("evt_1", 2, Some("done"));
+        let shell = Shell::sample(Area::Reconciliation);
+        let page = ReportPage::new(shell, "Payments".to_owned(), String::new(), &run, samples::NOW);
+        let text = page.render().unwrap();
+        assert_eq!(text.matches("href=\"/t/acme/events/rcp_").count(), 1, "{text}");
+        assert!(text.contains("Here, and not processed") && text.contains("/consumers/billing"), "{text}");
     }
 }

@@ -11,9 +11,11 @@ use restante_store::StoreError;
 use serde::Deserialize;
 
 use super::form::{FormField, Typed, faults};
-use super::words::{RunLine, standing};
+use super::words::{ERROR_CHARS_MAX, RunLine, standing};
 use crate::fault::Fault;
 use crate::page::{Page, answer, missing};
+use crate::parts::alien::Alien;
+use crate::parts::amount::counted;
 use crate::parts::badge::Badge;
 use crate::parts::form::Faults;
 use crate::parts::form_body::Form;
@@ -30,7 +32,7 @@ const RUNS_SHOWN: u32 = 25;
 #[template(path = "tenant/reconciliation/show.html")]
 pub(crate) struct ShowPage {
     shell: Shell,
-    name: String,
+    name: Alien,
     endpoint_href: String,
     href: String,
     provider: String,
@@ -41,12 +43,16 @@ pub(crate) struct ShowPage {
     reaches: Option<String>,
     is_set: bool,
     badge: Badge,
-    stopped: Option<String>,
+    stopped: Option<Alien>,
     last: Option<RunLine>,
     checkpoint: Option<Moment>,
     next: Option<Moment>,
     runs: Vec<RunLine>,
     fields: Vec<FormField>,
+    /// Fields that most people leave empty.
+    more: Vec<FormField>,
+    /// Whether one of them is filled in, or wrong.
+    more_open: bool,
     enabled: bool,
     base_url: String,
     recipe: String,
@@ -72,23 +78,32 @@ impl ShowPage {
         let endpoint_href = shell.at(&format!("/endpoints/{}", offer.endpoint));
         let href = format!("{endpoint_href}/reconciliation");
         let set = offer.set.as_ref();
+        let (more, fields): (Vec<FormField>, Vec<FormField>) =
+            typed.fields(offer).into_iter().partition(|field| field.optional);
+        let filled = |field: &FormField| {
+            !field.value.is_empty() || !field.hint.is_empty() || faults.get(&field.id).is_some()
+        };
         let lines: Vec<RunLine> = runs.iter().map(|run| RunLine::of(run, &href, now)).collect();
         Self {
-            name: offer.name.clone(),
+            name: Alien::cut(&offer.name, 80),
             provider: offer.provider.clone(),
             how: offer.how.clone(),
             possible: offer.possible,
             described: offer.described,
             compares: offer.compares,
-            reaches: offer.reaches_seconds.map(span),
+            reaches: offer.reaches_seconds.map(reach),
             is_set: set.is_some(),
             badge: standing(set, offer.possible, runs.first()),
-            stopped: set.and_then(|set| set.stopped.clone()),
+            stopped: set.and_then(|set| set.stopped.as_deref()).map(|text| Alien::cut(text, ERROR_CHARS_MAX)),
             last: lines.first().cloned(),
             checkpoint: set.and_then(|set| set.checkpoint_at).map(|at| Moment::new(at, now)),
             next: set.and_then(|set| set.next_at).map(|at| Moment::new(at, now)),
             runs: lines,
-            fields: typed.fields(offer),
+            more_open: more.iter().any(filled)
+                || !typed.base_url().is_empty()
+                || faults.get("base_url").is_some(),
+            fields,
+            more,
             enabled: typed.enabled(),
             base_url: typed.base_url().to_owned(),
             recipe: typed.recipe().to_owned(),
@@ -98,6 +113,16 @@ impl ShowPage {
             href,
             shell,
         }
+    }
+}
+
+/// How far back a provider lists, as a sentence has it.
+fn reach(seconds: u64) -> String {
+    const DAY: u64 = 86_400;
+    if seconds > 0 && seconds.is_multiple_of(DAY) {
+        counted(seconds / DAY, "day", "days")
+    } else {
+        span(seconds)
     }
 }
 
@@ -183,4 +208,54 @@ pub(crate) async fn remove(
     web.app.delete_reconciliation(&member.by, id).await?;
     let to = format!("/t/{slug}/endpoints/{id}/reconciliation?said=reconciliation-removed");
     Ok(Redirect::to(&to).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::samples::{HOSTILE, check, long};
+    use crate::tenant::reconciliation::samples;
+
+    fn page(offer: &ReconciliationOffer, runs: &[Run], faults: Faults) -> String {
+        let shell = Shell::hostile(Area::Reconciliation);
+        let typed = Typed::of(offer.set.as_ref());
+        ShowPage::new(shell, offer, runs, &typed, faults, samples::NOW).render().unwrap()
+    }
+
+    #[test]
+    fn every_sample_makes_a_page() {
+        for (text, amount) in [("", 0), ("Payments", 3), (HOSTILE, 4), (&long(), 25)] {
+            let runs: Vec<Run> = (0..amount)
+                .map(|number| {
+                    samples::run(text, number, [None, Some("done"), Some("failed")][number as usize % 3])
+                })
+                .collect();
+            let mut faults = Faults::default();
+            for field in ["credential-api_key", "option-account", "option-recipe", "base_url"] {
+                faults.add(field, text);
+            }
+            let offer = samples::offer(text);
+            check(&page(&offer, &runs, faults));
+            check(&page(&ReconciliationOffer { set: None, ..offer.clone() }, &[], Faults::default()));
+            check(&page(
+                &ReconciliationOffer { possible: false, set: None, ..offer },
+                &[],
+                Faults::default(),
+            ));
+        }
+    }
+
+    #[test]
+    fn a_credential_is_known_by_its_end_and_what_may_be_left_out_is_folded_away() {
+        let mut offer = samples::offer("");
+        let set = offer.set.as_mut().unwrap();
+        set.credentials.insert("api_key".to_owned(), "…1234".to_owned());
+        set.stopped = None;
+        let text = page(&offer, &[], Faults::default());
+        assert!(text.contains("placeholder=\"…1234 stays\"") && text.contains("the last 30 days"), "{text}");
+        assert!(text.contains("<details class=\"fold\"><summary>More settings"), "{text}");
+        let mut faults = Faults::default();
+        faults.add("base_url", "This host is not called.");
+        assert!(page(&offer, &[], faults).contains("<details class=\"fold\" open><summary>More settings"));
+    }
 }

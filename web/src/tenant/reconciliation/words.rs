@@ -3,9 +3,13 @@
 use restante_app::reconcile::{Reconciliation, Run};
 use restante_core::time::Timestamp;
 
+use crate::parts::alien::Alien;
 use crate::parts::amount::counted;
 use crate::parts::badge::{Badge, Tone};
 use crate::parts::moment::Moment;
+
+/// Characters of an error that pages show.
+pub(super) const ERROR_CHARS_MAX: usize = 500;
 
 /// A run in a list.
 #[derive(Debug, Clone)]
@@ -15,7 +19,7 @@ pub(super) struct RunLine {
     pub(super) began: Moment,
     /// What came of it, in a sentence.
     pub(super) sentence: String,
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Alien>,
     pub(super) cause: &'static str,
     pub(super) listed: u64,
     pub(super) known: u64,
@@ -31,7 +35,7 @@ impl RunLine {
             badge: badge(run),
             began: Moment::new(row.started_at.unwrap_or(row.asked_at), now),
             sentence: sentence(run),
-            error: row.error.clone(),
+            error: row.error.as_deref().map(|text| Alien::cut(text, ERROR_CHARS_MAX)),
             cause: cause(&row.cause),
             listed: row.listed,
             known: row.known,
