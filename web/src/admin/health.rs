@@ -175,7 +175,7 @@ fn receiving(health: &Health) -> Vec<Figure> {
     let latency = health.latency;
     vec![
         Figure {
-            title: "Commit, one in two",
+            title: "Commit, median",
             value: latency.map_or_else(|| "none yet".to_owned(), |one| precise(one.p50_micros)),
             more: latency
                 .map(|one| format!("of the last {}", counted(one.commits as u64, "delivery", "deliveries")))
@@ -185,9 +185,9 @@ fn receiving(health: &Health) -> Vec<Figure> {
             otherwise: "It is as slow as the disk or the link to the database.",
         },
         Figure {
-            title: "Commit, one in a hundred",
+            title: "Commit, 99th percentile",
             value: latency.map_or_else(|| "none yet".to_owned(), |one| precise(one.p99_micros)),
-            more: "as long or longer".to_owned(),
+            more: "one in a hundred takes as long".to_owned(),
             badge: health.commits().map(badge),
             normal: "Less than a quarter of a second.",
             otherwise: "Something else writes to the same disk, or PostgreSQL waits for a lock or a standby. From four seconds on senders get 503.",

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::start::yes_or_no;
 use crate::fault::Fault;
 use crate::page::{Page, answer};
+use crate::parts::amount::number;
 use crate::parts::badge::{Badge, Tone};
 use crate::parts::form_body::Form;
 use crate::parts::moment::Moment;
@@ -143,7 +144,8 @@ impl JobLine {
 impl RunLine {
     fn of(run: &JobRun, now: Timestamp) -> Self {
         let row = &run.row;
-        let mut did: Vec<String> = run.report.iter().flat_map(|report| &report.counts).map(counted).collect();
+        let mut did: Vec<String> =
+            run.report.iter().flat_map(|report| &report.counts).filter_map(counted).collect();
         did.extend(run.report.iter().flat_map(|report| report.notes.iter().cloned()));
         if row.missed > 0 {
             did.push(format!("{} earlier times were missed; this run stands for them", row.missed));
@@ -172,8 +174,11 @@ impl RunLine {
     }
 }
 
-fn counted((what, count): &(String, u64)) -> String {
-    format!("{count} {what}")
+/// `Answers removed: 3`; nothing of what there was none of.
+fn counted((what, count): &(String, u64)) -> Option<String> {
+    let mut letters = what.chars();
+    let first = letters.next()?.to_uppercase();
+    (*count > 0).then(|| format!("{first}{}: {}", letters.as_str(), number(*count)))
 }
 
 fn badge(outcome: Option<&str>) -> Badge {
@@ -216,6 +221,13 @@ mod tests {
             running: number % 2 == 1,
             last: (number > 0).then(|| run_line(text, [None, Some("done"), Some("failed")][number % 3])),
         }
+    }
+
+    #[test]
+    fn a_run_tells_what_it_did_and_not_what_it_did_not() {
+        let told = |count| counted(&("endpoints fell silent".to_owned(), count));
+        assert_eq!(told(1).as_deref(), Some("Endpoints fell silent: 1"));
+        assert_eq!((told(12_000).as_deref(), told(0)), (Some("Endpoints fell silent: 12,000"), None));
     }
 
     #[test]
