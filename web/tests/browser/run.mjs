@@ -1,9 +1,11 @@
 // Runs the stories of the browser tests in Chromium, against the built program:
 //
-//   node run.mjs --binary PATH --modules FOLDER [--chromium PATH] [--database-url URL] [--only WORD]
+//   node run.mjs --binary PATH --modules FOLDER [--chromium PATH] [--database-url URL]... [--only WORD]
 //
 // With a database URL (of an empty PostgreSQL database) only the main story runs: pages don't know which
-// database is behind them. It ends with `N passed, N failed, N skipped`, which `.ci/test` counts.
+// database is behind them. Each further URL has one more file of stories run, up to seven, each on a database
+// of its own; the pages of the demo, which has its own, run on SQLite alone. It ends with `N passed, N failed,
+// N skipped`, which `.ci/test` counts.
 
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -24,24 +26,26 @@ const { values: asked } = parseArgs({
     binary: { type: "string" },
     modules: { type: "string", default: import.meta.dirname },
     chromium: { type: "string", default: "/usr/bin/chromium" },
-    "database-url": { type: "string" },
+    "database-url": { type: "string", multiple: true },
     only: { type: "string", default: "" },
   },
 });
 
 // In one world: a second one would have another master key for the same database.
-const MAIN = [{ stories: [...firstRun.stories, ...replay.stories] }];
-const ALL = [firstRun, replay, roles, secondFactor, forms, hostile, keyboard, noScript, pages];
+const MAIN = { stories: [...firstRun.stories, ...replay.stories] };
+const OTHERS = [roles, secondFactor, forms, hostile, keyboard, noScript];
+const urls = asked["database-url"];
+const files = urls ? [MAIN, ...OTHERS].slice(0, urls.length) : [firstRun, replay, ...OTHERS, pages];
 
 const { chromium, axe } = tools(resolve(asked.modules));
 const browser = await chromium.launch({ executablePath: asked.chromium, args: ["--no-sandbox"] });
 let passed = 0;
 let failed = 0;
-for (const file of asked["database-url"] ? MAIN : ALL) {
+for (const [place, file] of files.entries()) {
   // Stories of one file follow on each other, so the word chooses a file by any of them.
   const { stories } = file;
   if (!stories.some((story) => story.name.includes(asked.only.replaceAll(" ", "_")))) continue;
-  const how = { binary: resolve(asked.binary), browser, axe, databaseUrl: asked["database-url"] };
+  const how = { binary: resolve(asked.binary), browser, axe, databaseUrl: urls?.[place] };
   const world = await (file.open ?? World.open)(how);
   for (const story of stories) {
     const name = story.name.replaceAll("_", " ");

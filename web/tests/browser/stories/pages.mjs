@@ -43,6 +43,12 @@ export async function open({ binary, browser, axe }) {
   return { axe, contexts, worlds, list: pages(ids, bare.ids), visited: new Set(), close };
 }
 
+/** What a page and everything it asks for is over the wire, also when the browser had some of it already. */
+function firstLoad() {
+  const parts = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
+  return parts.reduce((sum, part) => sum + part.encodedBodySize, 0);
+}
+
 /** What is wrong with a page, in words. */
 async function faultsOf(world, one) {
   const who = one.who ?? "nobody";
@@ -57,6 +63,8 @@ async function faultsOf(world, one) {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(`${world.worlds[who].base}${one.path}`);
   const faults = [];
+  const bytes = await page.evaluate(firstLoad);
+  if (bytes > WIRE_BYTES_MAX) faults.push(`a first visit costs ${bytes} bytes`);
   const shifted = await page.evaluate(() => window.shifted);
   if (shifted > SHIFT_MAX) faults.push(`what was there moved by ${shifted.toFixed(3)} while it loaded`);
   if (one.prepare) await one.prepare(page);
