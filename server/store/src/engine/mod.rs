@@ -16,7 +16,7 @@ mod value;
 pub(crate) use batch::Batch;
 pub use conn::Conn;
 pub use error::StoreError;
-pub(crate) use guest::{Guest, Host};
+pub(crate) use guest::{Guest, Turns};
 pub(crate) use held::{Asked, Held};
 pub use open::{Options, Url};
 pub(crate) use open::{Pools, migrations_known};

@@ -108,7 +108,7 @@ impl Options {
 #[derive(Debug)]
 pub(crate) enum Pools {
     /// One connection that writes (taken by the writer task) and a pool that reads.
-    Sqlite { writer: Box<SqliteConnectOptions>, readers: SqlitePool, _guest: Option<Guest> },
+    Sqlite { writer: Box<SqliteConnectOptions>, readers: SqlitePool, guest: Option<Guest> },
     /// A pool, and the options from which the committer and the listener open their own connections.
     Postgres { pool: PgPool },
 }
@@ -168,7 +168,7 @@ async fn open_sqlite(path: &std::path::Path, beside_a_server: bool) -> Result<Po
         .connect_with(any.read_only(true).pragma("cache_size", SQLITE_READER_CACHE))
         .await
         .map_err(unavailable("open SQLite for reading"))?;
-    Ok(Pools::Sqlite { writer: Box::new(writer), readers, _guest: guest })
+    Ok(Pools::Sqlite { writer: Box::new(writer), readers, guest })
 }
 
 fn is_sqlite_sound(version: &str) -> bool {

@@ -109,10 +109,10 @@ pub(crate) async fn start(
     fatal: watch::Sender<Option<String>>,
 ) -> Result<Queues, StoreError> {
     match pools {
-        Pools::Sqlite { writer, .. } => {
+        Pools::Sqlite { writer, guest, .. } => {
             let (queues, waiting) = Queues::new(1);
             for waiting in waiting {
-                let engine = SqliteCommitter::open(writer, fatal.clone()).await?;
+                let engine = SqliteCommitter::open(writer, guest.is_some(), fatal.clone()).await?;
                 let writer = Writer::new(Lane::Committer(0));
                 run(Committer { waiting, clock: clock.clone(), writer, engine }, fatal.clone());
             }

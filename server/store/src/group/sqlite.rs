@@ -8,7 +8,7 @@ use super::checkpoint::Checkpoints;
 use super::waiting::Waiters;
 use super::{Kept, Transactions, wait_sqlite};
 use crate::benching::{self, Commits};
-use crate::engine::{Conn, Host, StoreError};
+use crate::engine::{Conn, StoreError, Turns};
 use crate::store::BoxFuture;
 
 /// The one connection that writes.
@@ -17,7 +17,7 @@ pub(super) struct SqliteCommitter {
     connection: SqliteConnection,
     fatal: watch::Sender<Option<String>>,
     checkpoints: Checkpoints,
-    host: Host,
+    turns: Turns,
     /// Who waits for the disk; `None`: each commit does.
     waiters: Option<Waiters>,
 }
@@ -25,6 +25,7 @@ pub(super) struct SqliteCommitter {
 impl SqliteCommitter {
     pub(super) async fn open(
         options: &SqliteConnectOptions,
+        is_guest: bool,
         fatal: watch::Sender<Option<String>>,
     ) -> Result<Self, StoreError> {
         let open = |error| StoreError::from_sqlx("open the writer", error);
@@ -38,10 +39,10 @@ impl SqliteCommitter {
         let connection = own.connect().await.map_err(open)?;
         let checkpoints = Checkpoints::start(options, fatal.clone()).await.map_err(open)?;
         let file = options.get_filename();
-        let host = Host::of(file);
+        let turns = Turns::of(file, is_guest);
         let waiters = waits_apart.then(|| wait_sqlite::start(file, fatal.clone())).transpose();
         let waiters = waiters.map_err(|error| open(sqlx::Error::Io(error)))?;
-        Ok(Self { options: own, connection, fatal, checkpoints, host, waiters })
+        Ok(Self { options: own, connection, fatal, checkpoints, turns, waiters })
     }
 }
 
@@ -61,7 +62,7 @@ impl Transactions for SqliteCommitter {
                 // The process is about to end. Until then nobody gets a 2xx for what it can't vouch for.
                 return Err(StoreError::Unavailable { statement: "begin", detail: reason });
             }
-            self.host.make_room().await;
+            self.turns.wait().await;
             let begun = Conn::sqlite(&mut self.connection).control("begin", "BEGIN IMMEDIATE").await;
             if begun.is_err() && self.connection.ping().await.is_err() {
                 // The worker thread is gone; a new one finds the file as the last commit left it.
@@ -79,6 +80,7 @@ impl Transactions for SqliteCommitter {
     fn commit(&mut self) -> BoxFuture<'_, Result<Kept, StoreError>> {
         Box::pin(async {
             let committed = Conn::sqlite(&mut self.connection).control("commit", "COMMIT").await;
+            self.turns.ended();
             let Err(error) = committed else {
                 self.checkpoints.after_commit(&mut self.connection).await;
                 return Ok(match self.waiters {
@@ -105,6 +107,7 @@ impl Transactions for SqliteCommitter {
         Box::pin(async {
             // SQLite rolls back by itself after some failures; then there is nothing left to roll back.
             let _ = Conn::sqlite(&mut self.connection).control("rollback", "ROLLBACK").await;
+            self.turns.ended();
         })
     }
 
@@ -127,7 +130,7 @@ mod tests {
         let t = TestStore::sqlite().await;
         let Pools::Sqlite { writer, .. } = Pools::open(t.options()).await.unwrap() else { panic!("SQLite") };
         let (fatal, heard) = watch::channel(None);
-        let mut committer = SqliteCommitter::open(&writer, fatal).await.unwrap();
+        let mut committer = SqliteCommitter::open(&writer, false, fatal).await.unwrap();
         // A full disk (13), and a write that the system refused (778), leave the last commit as it was.
         for code in [13, 778] {
             committer.failed(&commit_failed(code));
