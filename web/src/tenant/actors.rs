@@ -26,6 +26,7 @@ impl Actors {
     pub(crate) fn name(&self, actor: &str) -> String {
         match actor {
             "operator" => "the operator on the command line".to_owned(),
+            "schedule" => "a job of the schedule".to_owned(),
             actor => self.0.get(actor).cloned().unwrap_or_else(|| actor.to_owned()),
         }
     }

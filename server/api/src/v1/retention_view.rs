@@ -259,6 +259,8 @@ pub(crate) struct ErasedAnswer {
     handoffs: u64,
     /// Events that stay because they are held.
     held: u64,
+    /// Kept samples of refused requests that are erased.
+    refusals: u64,
     /// Whether nothing is left; otherwise the same call goes on.
     complete: bool,
     /// What it does not reach.
@@ -267,8 +269,8 @@ pub(crate) struct ErasedAnswer {
 
 impl ErasedAnswer {
     pub(crate) fn new(erased: Erased, complete: bool) -> Self {
-        let Erased { events, bytes, handoffs, held, .. } = erased;
+        let Erased { events, bytes, handoffs, held, refusals, .. } = erased;
         let not_reached = restante_app::retention::NOT_REACHED.to_vec();
-        Self { events, bytes, handoffs, held, complete, not_reached }
+        Self { events, bytes, handoffs, held, refusals, complete, not_reached }
     }
 }

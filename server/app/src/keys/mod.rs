@@ -3,6 +3,7 @@
 
 mod cache;
 mod census;
+mod finish;
 mod master_change;
 mod master_file;
 mod master_file_change;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use cache::TenantKeys;
 pub use census::{KeyTotals, MasterKeyUse, TenantKeyShown};
+pub(crate) use finish::finish_rotations;
 pub use master_change::{Kept, KeysChangeError};
 pub use master_file::{MasterKeyError, MasterKeys, load_master_keys, read_master_keys};
 pub use reload::ReloadError;

@@ -188,3 +188,50 @@ both_engines!(the_digest_key_does_not_rotate, |t| async {
     let refused = a.app.rotate_tenant_key(&Actor::operator(), id, KeyClass::Digest).await;
     assert!(matches!(refused, Err(StoreError::Problem(_))), "{refused:?}");
 });
+
+both_engines!(the_schedule_finishes_what_a_rotation_of_keys_left_half_done, |t| async {
+    let a = TestApp::new(t);
+    let (acme, beta) = (a.tenant("acme").await, a.tenant("beta").await);
+    let endpoint = a.endpoint(&acme.by, "Payments").await;
+    let untouched = a.endpoint(&beta.by, "Elsewhere").await;
+    let counts = async || -> Vec<u64> {
+        a.app.ask_job(&Actor::operator(), "keys").await.unwrap();
+        a.app.do_job("keys").await;
+        let (_, runs) = a.app.scheduled_job(&Actor::operator(), "keys").await.unwrap();
+        runs[0].report.as_ref().unwrap().counts.iter().map(|(_, count)| *count).collect()
+    };
+    assert_eq!(counts().await, [0, 0, 0, 0], "there is nothing to finish");
+
+    // A new master key was activated, and nobody ran the rest; a tenant's key was rotated, and nobody sealed anew.
+    a.app.keys.replace_ring(ring(&[NEXT, FIRST]));
+    a.app.rotate_tenant_key(&Actor::operator(), acme.by.tenant(), KeyClass::Secrets).await.unwrap();
+    assert_eq!(counts().await, [6, 0, 0, 1], "the new key of the tenant does not seal yet");
+    assert_eq!(wraps(&a.app).await, [(id(NEXT), 7, 0), (id(FIRST), 0, 0)]);
+    a.t.clock.advance_seconds(KEY_SETTLES_SECONDS);
+    assert_eq!(counts().await, [0, 2, 0, 1], "a token and a secret; the older key may be in use elsewhere");
+    a.t.clock.advance_seconds(240);
+    assert_eq!(counts().await, [0, 0, 1, 0]);
+    assert_eq!(counts().await, [0, 0, 0, 0]);
+    assert_eq!(versions(&a, "token_sealed", "endpoints").await, [1, 2], "the other tenant's is as it was");
+    a.app.keys.replace_ring(ring(&[NEXT]));
+    opens(&a.app, &acme, endpoint).await;
+    opens(&a.app, &beta, untouched).await;
+    let by_itself = "SELECT COUNT(*) FROM instance_audit_log WHERE actor = 'schedule' AND action IN ('master_key.rewrap', 'keys.destroy')";
+    assert_eq!(a.t.number(by_itself).await, 2);
+});
+
+// Two servers that wrap by different keys would undo each other's work for ever.
+both_engines!(nothing_is_wrapped_anew_while_a_server_wraps_by_another_key, |t| async {
+    let a = TestApp::new(t);
+    a.tenant("acme").await;
+    let node = a.second_node().await;
+    crate::nodes::Node::new(node, "no-such-file".into(), "test").beat().await.unwrap();
+    a.app.keys.replace_ring(ring(&[NEXT, FIRST]));
+    a.app.ask_job(&Actor::operator(), "keys").await.unwrap();
+    a.app.do_job("keys").await;
+    let (_, runs) = a.app.scheduled_job(&Actor::operator(), "keys").await.unwrap();
+    let report = runs[0].report.clone().unwrap();
+    assert_eq!(report.counts[0].1, 0);
+    assert!(report.notes[0].contains("key file of each"), "{report:?}");
+    assert_eq!(wraps(&a.app).await, [(id(NEXT), 0, 0), (id(FIRST), 3, 0)]);
+});

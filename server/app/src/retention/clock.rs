@@ -74,7 +74,7 @@ fn disagreement(node: Timestamp, database: Timestamp) -> String {
 }
 
 /// Why a run at the database's time must not remove anything; `None` when it may.
-pub(super) fn doubt(node: Timestamp, database: Timestamp, seen: Option<Timestamp>) -> Option<String> {
+pub(crate) fn doubt(node: Timestamp, database: Timestamp, seen: Option<Timestamp>) -> Option<String> {
     if disagree(node, database) {
         return Some(disagreement(node, database));
     }

@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use restante_core::id::{ReceiptId, uuid_v7_floor};
+use restante_core::id::{ReceiptId, TenantId, uuid_v7_floor};
 use restante_core::problem::Problem;
+use restante_core::time::Timestamp;
 use restante_store::StoreError;
 use restante_store::control::{audit, tenants};
 use restante_store::retention::{self, Erased};
@@ -25,6 +26,8 @@ pub const NOT_REACHED: [&str; 5] = [
 
 /// Events that one transaction erases.
 const EVENTS_PER_STEP: u32 = 250;
+/// How long those who have an event in hand are waited for.
+const BUSY_REST: Duration = Duration::from_millis(50);
 /// How long one call goes on.
 const CALL_MAX: Duration = Duration::from_secs(20);
 
@@ -65,8 +68,8 @@ impl App {
             .await
     }
 
-    /// Erases every payload of the caller's tenant that came until now, in steps, for up to 20 seconds. `slug` is the
-    /// tenant's name, typed once more.
+    /// Erases every payload of the caller's tenant that came until now, and then the samples of refused requests, in
+    /// steps, for up to 20 seconds. `slug` is the tenant's name, typed once more.
     ///
     /// # Errors
     /// A fault of the name or the reason; a conflict while the tenant is held.
@@ -91,7 +94,7 @@ impl App {
         self.store.write(move |conn| Box::pin(audit::insert(conn, tenant, line))).await?;
         let (began, until) = (Instant::now(), uuid_v7_floor(now.plus_seconds(1)));
         let mut done = ErasedMany::default();
-        let mut after = Uuid::nil();
+        let (mut after, mut busy) = (Uuid::nil(), 0);
         while began.elapsed() < CALL_MAX {
             let actor = by.actor();
             let step = self
@@ -107,14 +110,34 @@ impl App {
             done.erased.bytes += step.bytes;
             done.erased.handoffs += step.handoffs;
             done.erased.held += step.held;
+            done.erased.refusals += step.refusals;
+            busy += step.busy;
             match step.last {
                 Some(last) => after = last,
+                // Somebody had some of them in hand, and is done with them soon: all are looked at once more.
+                None if busy > 0 => {
+                    (after, busy, done.erased.held) = (Uuid::nil(), 0, 0);
+                    tokio::time::sleep(BUSY_REST).await;
+                }
                 None => {
+                    done.erased.refusals += self.erase_refusals(tenant, now).await?;
                     done.complete = true;
                     break;
                 }
             }
         }
         Ok(done)
+    }
+
+    async fn erase_refusals(&self, tenant: TenantId, now: Timestamp) -> Result<u64, StoreError> {
+        let before = now.plus_seconds(1);
+        self.store
+            .write(move |conn| {
+                Box::pin(async move {
+                    retention::hold_still(conn, tenant).await?;
+                    retention::erase_refusals(conn, tenant, before).await
+                })
+            })
+            .await
     }
 }

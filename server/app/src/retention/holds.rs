@@ -4,7 +4,7 @@ use restante_core::id::{EndpointId, HoldId, ReceiptId};
 use restante_core::limits::NOTE_BYTES_MAX;
 use restante_core::problem::Problem;
 use restante_core::time::Timestamp;
-use restante_store::control::{audit, endpoints, tenants};
+use restante_store::control::{audit, tenants};
 use restante_store::retention::{self, HOLDS_MAX, HoldRow, NewHold};
 use restante_store::{StoreError, events};
 use serde::{Deserialize, Serialize};
@@ -87,8 +87,13 @@ impl App {
                     }
                     // Waits for a batch that is under way, and the next one sees the hold.
                     tenants::config_changed(conn, tenant).await?;
+                    // Its deletion may have begun while this waited: then a hold would promise what is gone.
+                    if tenants::by_id(conn, tenant).await?.is_none() {
+                        return Err(Problem::not_found("tenant").into());
+                    }
+                    // The events of an endpoint that was deleted are still here, and may be held.
                     if let Some(endpoint) = new.endpoint
-                        && endpoints::get(conn, tenant, endpoint).await?.is_none()
+                        && retention::facts(conn, tenant, Some(endpoint), now).await?.endpoints.is_empty()
                     {
                         return Err(Problem::not_found("endpoint").into());
                     }

@@ -12,7 +12,7 @@ pub(crate) async fn keep(work: Work) -> Result<Report, JobFault> {
         .and("ids forgotten", done.counts.keys)
         .and("events that nobody processed expired", done.counts.expired)
         .and("events kept although their time was over", done.kept.values().sum())
-        .and("old counters and lines of logs removed", done.old_rows);
+        .and("old samples, invitations, records and lines of logs removed", done.old_rows);
     match done.stopped {
         Some(why) if !work.stops() => Err(JobFault::Refused(why)),
         Some(why) => Ok(report.saying(why)),

@@ -2,6 +2,7 @@
 //! The rules are `core::retention`'s; a file an action.
 
 mod clock;
+mod counters;
 mod erase;
 mod holds;
 mod instance;
@@ -14,6 +15,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use clock::doubt as clock_doubt;
+pub(crate) use counters::age_counters;
 pub use erase::{ErasedMany, NOT_REACHED};
 pub use holds::{Held, Hold};
 pub(crate) use job::keep;

@@ -4,7 +4,9 @@
 use restante_core::catalogue::Catalogue;
 use restante_core::id::{EndpointId, TenantId};
 use restante_core::problem::{FieldError, Problem};
-use restante_core::retention::{Bounds, Facts, Policy, Resolved, WindowKind, check, resolve, windows};
+use restante_core::retention::{
+    Bounds, DAY_SECONDS, Facts, Policy, Resolved, WindowKind, check, resolve, windows,
+};
 use restante_core::time::Timestamp;
 use restante_store::control::{audit, endpoints, tenants};
 use restante_store::retention::{self, PolicyLevel, PolicyRow, TenantFacts};
@@ -77,6 +79,19 @@ impl App {
         let found = facts.endpoints.first().filter(|endpoint| !endpoint.deleted);
         let found = found.ok_or_else(|| Problem::not_found("endpoint"))?;
         Ok(EndpointPlan::new(&facts, &instance, found))
+    }
+
+    /// Days for which the keys of an endpoint's events stay by what is in force now, also of one that was deleted.
+    ///
+    /// # Errors
+    /// Not found.
+    pub async fn key_days(&self, by: &By, id: EndpointId) -> Result<u64, StoreError> {
+        let (tenant, now) = (by.tenant(), self.clock.now());
+        let facts =
+            self.store.read(move |conn| Box::pin(retention::facts(conn, tenant, Some(id), now))).await?;
+        let instance = InstanceRetention::read(facts.instance.as_deref())?;
+        let found = facts.endpoints.first().ok_or_else(|| Problem::not_found("endpoint"))?;
+        Ok(EndpointPlan::new(&facts, &instance, found).life.seconds / DAY_SECONDS)
     }
 
     /// Says how long the caller's tenant keeps things; an empty policy says nothing.

@@ -23,7 +23,7 @@ pub struct Report {
     pub kept: BTreeMap<Kept, u64>,
     /// The same by endpoint, as far as there is something to tell.
     pub endpoints: Vec<EndpointReport>,
-    /// Counters, lines of logs, samples and records that went.
+    /// Lines of logs, samples, invitations and records that went.
     pub old_rows: u64,
     /// Pages of the SQLite file that were given back.
     pub pages_given_back: u64,

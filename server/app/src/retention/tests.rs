@@ -1,9 +1,10 @@
 //! Retention over years, on both engines, with a clock that is moved by hand.
 
-use restante_core::id::{EndpointId, PayloadId, ReceiptId};
+use restante_core::id::{EndpointId, PayloadId, ReceiptId, RefusalId};
 use restante_core::problem::{Code, Problem};
 use restante_core::retention::{Level, Limit, Policy, Range, WindowKind};
 use restante_core::secret::Secret;
+use restante_store::refusals::{Entered, RefusalSample};
 use restante_store::testing::TestStore;
 use restante_store::{
     CommittedReceipt, Delivery, NewReceipt, SealedPayload, StoreError, both_engines, consumers, handoffs,
@@ -87,6 +88,27 @@ impl Bench {
         self.deliver_many(&[key], "", 0).await[0]
     }
 
+    /// A refused request at an endpoint; with `became` it was verified later, and this is its event.
+    async fn refuse(&self, endpoint: EndpointId, became: Option<ReceiptId>) {
+        let (tenant, now) = (self.tenant.by.tenant(), self.a.app.clock.now());
+        let id = RefusalId::new(now, self.a.app.random.bytes());
+        let sample = RefusalSample {
+            id,
+            received_at: now,
+            reason: "signature_mismatch",
+            explanation: "Why.".to_owned(),
+            request_sealed: vec![3; 90],
+            request_id: None,
+        };
+        self.a.app.store.write_refusals(tenant, endpoint, Vec::new(), vec![sample]).await.unwrap();
+        let Some(receipt) = became else { return };
+        let entered = Entered { at: now, receipt: Some(receipt) };
+        let write = self.a.app.store.write(move |conn| {
+            Box::pin(restante_store::refusals::enter(conn, tenant, endpoint, id, entered))
+        });
+        write.await.unwrap();
+    }
+
     /// Claims what is due, and acks it.
     async fn work(&self) -> usize {
         let tenant = self.tenant.by.tenant();
@@ -121,6 +143,15 @@ impl Bench {
 
     async fn look(&self) -> Report {
         run(&self.a.app, None, Options { dry_run: true, ..Options::default() }).await.unwrap()
+    }
+
+    /// Has a job of the schedule run, and gives its report.
+    async fn ask_job(&self, name: &str) -> crate::schedule::Report {
+        self.a.app.ask_job(&self.administrator(), name).await.unwrap();
+        self.a.app.do_job(name).await;
+        let (_, runs) = self.a.app.scheduled_job(&self.administrator(), name).await.unwrap();
+        assert_eq!(runs[0].row.outcome.as_deref(), Some("done"), "{runs:?}");
+        runs[0].report.clone().unwrap()
     }
 
     async fn count(&self, table: &str) -> i64 {
@@ -492,6 +523,72 @@ both_engines!(erasing_takes_the_bytes_now_and_leaves_the_key, |t| async {
     assert_eq!(b.count("audit_log WHERE action = 'tenant.erase_payloads'").await, 1);
 });
 
+// What a hold covers must survive erasing everything else: bytes that belong to a held event although they came in the
+// request of another one, events that a held endpoint was sent again, and refused requests of either.
+both_engines!(erasing_all_of_a_tenant_takes_nothing_that_a_hold_covers, |t| async {
+    let mut b = Bench::new(t).await;
+    let by = b.tenant.by.clone();
+    b.deliver("held").await;
+    let held = b.deliver_many(&["held"], "", 1).await[0].id;
+    // A third request brings other bytes of the held event, and an event of its own.
+    let beside = b.deliver_many(&["held", "beside"], "", 2).await[1].id;
+    let first = b.endpoint;
+    b.endpoint = b.a.endpoint(&by, "Held as a whole").await;
+    let whole = b.endpoint;
+    b.deliver("of the held endpoint").await;
+    b.endpoint = first;
+    let sent_again = b.deliver("came by the first one, and by the held one as well").await.id;
+    b.endpoint = whole;
+    assert!(b.deliver("came by the first one, and by the held one as well").await.duplicate);
+    b.endpoint = first;
+    let free = b.deliver("free").await.id;
+    for (endpoint, became) in [(whole, None), (first, None), (first, Some(held)), (first, Some(free))] {
+        b.refuse(endpoint, became).await;
+    }
+    b.a.app.hold(&by, Held::Event(held), "a dispute", None).await.unwrap();
+    b.a.app.hold(&by, Held::Endpoint(whole), "an audit", None).await.unwrap();
+    assert_eq!((b.count("payloads").await, b.count("variants").await), (6, 2));
+    b.a.t.clock.advance_seconds(1);
+    for id in [held, sent_again] {
+        assert_eq!(refused(b.a.app.erase_event(&by, id, true, "x").await).code, Code::Conflict);
+    }
+    let done = b.a.app.erase_payloads(&by, "acme", "the contract ended").await.unwrap();
+    assert!(done.complete, "{done:?}");
+    assert_eq!((done.erased.events, done.erased.held, done.erased.refusals), (1, 4, 2));
+    assert_eq!((b.count("payloads").await, b.count("variants").await), (5, 2));
+    assert_eq!((b.state(free).await, b.state(beside).await), (Some("erased"), Some("stored")));
+    assert_eq!(b.count("refusals").await, 2, "that of the held endpoint and that of the held event");
+    // The years go by, and a run takes nothing of it either.
+    b.work().await;
+    b.a.t.clock.advance_seconds(900 * 86_400);
+    b.a.app.confirm_clock(&b.administrator()).await.unwrap();
+    let report = b.run().await;
+    assert_eq!((report.counts.payloads, report.counts.keys), (0, 1), "{report:?}");
+    assert_eq!((b.count("payloads").await, b.count("variants").await, b.count("refusals").await), (5, 2, 2));
+    for hold in b.a.app.holds(&by, None, 10).await.unwrap() {
+        b.a.app.release_hold(&by, restante_core::id::HoldId(hold.id)).await.unwrap();
+    }
+    // The request of two events goes with the second of them, which the first run still finds needed.
+    b.run().await;
+    b.run().await;
+    assert_eq!((b.count("payloads").await, b.count("variants").await, b.count("refusals").await), (0, 0, 0));
+});
+
+both_engines!(the_events_of_a_deleted_endpoint_can_be_held, |t| async {
+    let b = Bench::new(t).await;
+    b.deliver("evt_1").await;
+    b.work().await;
+    b.a.app.delete_endpoint(&b.tenant.by, b.endpoint).await.unwrap();
+    b.a.app.hold(&b.tenant.by, Held::Endpoint(b.endpoint), "an audit", None).await.unwrap();
+    b.days(500).await;
+    assert_eq!(b.run().await.counts, LineCounts::default());
+    let nobody = EndpointId::new(b.a.app.clock.now(), [7; 10]);
+    assert_eq!(
+        refused(b.a.app.hold(&b.tenant.by, Held::Endpoint(nobody), "x", None).await).code,
+        Code::NotFound
+    );
+});
+
 both_engines!(a_clock_that_leaps_removes_nothing_until_an_administrator_says_it_is_right, |t| async {
     let b = Bench::new(t).await;
     b.deliver("evt_1").await;
@@ -580,11 +677,17 @@ both_engines!(counters_and_logs_have_a_life_too, |t| async {
     b.deliver("evt_1").await;
     let audit = b.count("audit_log").await;
     assert!(audit > 0 && b.count("rollups WHERE grain = 1").await > 0);
-    b.days(15).await;
-    b.run().await;
+    let minutes = b.count("rollups WHERE grain = 1").await;
+    b.days(14).await;
+    assert_eq!(b.ask_job("rollups").await.counts[0].1, 0);
+    b.days(1).await;
+    let report = b.ask_job("rollups").await;
+    assert_eq!(report.counts[0], ("counters by the minute removed".to_owned(), minutes.unsigned_abs()));
+    assert_eq!(report.counts[1].1, 0);
     assert_eq!(b.count("rollups WHERE grain = 1").await, 0);
     assert!(b.count("rollups WHERE grain = 2").await > 0);
     b.days(390).await;
+    b.ask_job("rollups").await;
     b.run().await;
     assert_eq!(b.count("rollups WHERE grain = 2").await, 0);
     assert!(b.count("rollups WHERE grain = 0").await > 0, "what is now stays");
@@ -592,6 +695,18 @@ both_engines!(counters_and_logs_have_a_life_too, |t| async {
     b.days(330).await;
     b.run().await;
     assert_eq!(b.count("audit_log").await, 0, "after 730 days");
+});
+
+both_engines!(an_invitation_and_its_link_go_a_month_after_its_end, |t| async {
+    let b = Bench::new(t).await;
+    b.a.app.invite(&b.tenant.by, "eve@example.com", restante_core::access::Role::Viewer).await.unwrap();
+    let links = b.count("lookups").await;
+    b.days(30).await;
+    b.run().await;
+    assert_eq!((b.count("invites").await, b.count("lookups").await), (1, links));
+    b.days(8).await;
+    b.run().await;
+    assert_eq!((b.count("invites").await, b.count("lookups").await), (0, links - 1));
 });
 
 both_engines!(a_preview_tells_what_a_draft_would_remove_and_saves_nothing, |t| async {

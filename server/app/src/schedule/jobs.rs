@@ -52,6 +52,28 @@ pub const JOBS: &[Job] = &[
         work: |work| Box::pin(super::look_around::look_around(work)),
     },
     Job {
+        name: "rollups",
+        title: "Forget old counters",
+        about: "Removes the counters behind the charts: by the minute after 14 days, by the hour after 400. What is counted as it \
+                stands now, such as pending events, stays.",
+        cron: "0 15 * * * *",
+        when: "each hour",
+        deletes: true,
+        lease_seconds: 120,
+        work: |work| Box::pin(crate::retention::age_counters(work)),
+    },
+    Job {
+        name: "keys",
+        title: "Finish rotations of keys",
+        about: "Wraps by the active master key what another one still wraps, and seals secrets under the newest key of their tenant, where \
+                a rotation was begun and not finished. It makes and retires no master key.",
+        cron: "0 45 * * * *",
+        when: "each hour",
+        deletes: false,
+        lease_seconds: 300,
+        work: |work| Box::pin(crate::keys::finish_rotations(work)),
+    },
+    Job {
         name: "retention",
         title: "Remove what is no longer kept",
         about: "Removes payloads, and later the ids of events, as the policies of retention say. Each run is on the page Retention with what it \

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use restante_core::id::JobRunId;
+use restante_core::time::Timestamp;
 use restante_store::StoreError;
 use restante_store::jobs::{self as rows, ClaimedRun, JobClaim, JobEnd, JobLease};
 use tokio::sync::watch;
@@ -44,9 +45,10 @@ impl App {
         let Some(claimed) = self.claim_job(job, node).await? else { return Ok(Looked::Nothing) };
         let asked = claimed.slot_at.is_none();
         // Who asks for a run has looked at the clock.
-        let distrust = clock
-            .filter(|_| job.deletes && !asked)
-            .and_then(|clock| clock.distrust(claimed.now, self.clock.now()));
+        let distrust = match clock {
+            Some(clock) if job.deletes && !asked => self.distrust(clock, claimed.now).await?,
+            _ => None,
+        };
         let done = match distrust {
             Some(why) => Err(JobFault::Refused(why)),
             None => {
@@ -71,6 +73,17 @@ impl App {
         let held =
             self.store.write(move |conn| Box::pin(async move { rows::end(conn, &lease, end).await })).await?;
         Ok(if held { Looked::Ran(outcome) } else { Looked::Lost })
+    }
+
+    /// Why nothing may be removed by the time: it has jumped since this process began, or, as far as anybody can tell,
+    /// before that.
+    async fn distrust(&self, clock: &ClockWatch, now: Timestamp) -> Result<Option<String>, StoreError> {
+        let node = self.clock.now();
+        if let Some(why) = clock.distrust(now, node) {
+            return Ok(Some(why));
+        }
+        let seen = self.store.read(|conn| Box::pin(restante_store::retention::seen(conn))).await?;
+        Ok(crate::retention::clock_doubt(node, now, seen))
     }
 
     async fn claim_job(&self, job: &'static Job, node: &str) -> Result<Option<ClaimedRun>, StoreError> {

@@ -59,6 +59,41 @@ both_engines!(a_job_that_deletes_does_not_believe_a_clock_that_jumped, |t| async
     assert_eq!(look(&a.app, "people", Some(&watch)).await, Looked::Ran("done"));
 });
 
+impl App {
+    /// Does what is to be done of a job now, for tests elsewhere.
+    pub(crate) async fn do_job(&self, name: &str) {
+        assert!(matches!(look(self, name, None).await, Looked::Ran(_)), "{name}");
+    }
+}
+
+// A server that was off can't compare its clock with itself. What it noted when it was last alive tells that a clock has
+// leapt, or that it was off for long, and a person has to say which.
+both_engines!(a_clock_that_jumped_while_the_server_was_off_deletes_nothing_either, |t| async {
+    let a = TestApp::new(t);
+    a.app.note_alive().await.unwrap();
+    for job in JOBS.iter().filter(|job| job.deletes) {
+        assert_eq!(look(&a.app, job.name, None).await, Looked::Nothing);
+    }
+    a.t.clock.advance_seconds(400 * 86_400);
+    a.app.note_alive().await.unwrap();
+    let watch = ClockWatch::begin(a.app.clock.now());
+    let mut refused = 0;
+    for job in JOBS.iter().filter(|job| job.deletes) {
+        assert_eq!(look(&a.app, job.name, Some(&watch)).await, Looked::Ran("refused"), "{}", job.name);
+        let (_, runs) = a.app.scheduled_job(&Actor::operator(), job.name).await.unwrap();
+        assert!(runs[0].row.error.as_deref().unwrap().contains("last seen alive"), "{}", job.name);
+        refused += 1;
+    }
+    assert!(refused >= 4, "answers, people, counters, retention");
+    a.app.confirm_clock(&Actor::operator()).await.unwrap();
+    a.t.clock.advance_seconds(86_400);
+    let watch = ClockWatch::begin(a.app.clock.now());
+    a.app.note_alive().await.unwrap();
+    for job in JOBS.iter().filter(|job| job.deletes) {
+        assert_eq!(look(&a.app, job.name, Some(&watch)).await, Looked::Ran("done"), "{}", job.name);
+    }
+});
+
 both_engines!(a_paused_job_waits_until_it_is_asked_for, |t| async {
     let a = TestApp::new(t);
     due(&a, "answers").await;

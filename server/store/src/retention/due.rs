@@ -8,6 +8,7 @@ use restante_core::id::{EndpointId, TenantId};
 use restante_core::time::Timestamp;
 use uuid::Uuid;
 
+use super::held::{HoldFacts, held_among};
 use super::sql;
 use crate::engine::{Conn, Row, StoreError, values};
 
@@ -176,7 +177,7 @@ pub async fn due_payloads(
     conn.fetch_all(&sql::PAYLOADS_DUE, values).await?.iter().map(Due::read).collect()
 }
 
-/// Judges events with all that came in the same requests. `held` are the events under a hold of their own.
+/// Judges events with all that came in the same requests.
 /// `as_if_given_up`: what would be given up counts as done.
 ///
 /// # Errors
@@ -186,7 +187,7 @@ pub async fn judge(
     tenant: TenantId,
     due: &[Due],
     cutoffs: &Cutoffs,
-    held: &HashSet<Uuid>,
+    holds: &HoldFacts,
     as_if_given_up: bool,
 ) -> Result<Judged, StoreError> {
     let mut judged = Judged::default();
@@ -207,6 +208,7 @@ pub async fn judge(
         }
     }
     let everyone: Vec<Uuid> = requests.values().flatten().map(|due| due.id).collect();
+    let held = held_among(conn, tenant, holds, &everyone).await?;
     let open = open(conn, tenant, &everyone).await?;
     let done = match cutoffs.processed {
         Some(_) => done_at(conn, tenant, &everyone).await?,

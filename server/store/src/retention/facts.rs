@@ -1,7 +1,7 @@
 //! What decides about the things of a tenant: its policies, overrides, holds, consumers and endpoints. Each batch
 //! reads them anew inside its transaction.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use restante_core::filter::Filter;
 use restante_core::id::{EndpointId, TenantId};
@@ -9,6 +9,7 @@ use restante_core::retention::{LiveSecrets, Policy};
 use restante_core::time::Timestamp;
 use uuid::Uuid;
 
+use super::held::HoldFacts;
 use super::policies::{self, OverrideRow, PolicyLevel};
 use super::{holds, sql};
 use crate::consumers;
@@ -39,17 +40,6 @@ pub struct ConsumerFacts {
     pub filter: Filter,
     /// How often it tries.
     pub max_attempts: u32,
-}
-
-/// What is held.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HoldFacts {
-    /// Everything of the tenant.
-    pub tenant: bool,
-    /// Everything of endpoints.
-    pub endpoints: HashSet<EndpointId>,
-    /// Single events.
-    pub receipts: HashSet<Uuid>,
 }
 
 /// What decides about the things of a tenant.
@@ -123,14 +113,7 @@ pub async fn facts(
         policies::policies(conn, tenant).await?.into_iter().map(|row| (row.level, row.policy)).collect();
     let overrides =
         policies::overrides(conn, tenant).await?.into_iter().map(|row| (row.endpoint, row)).collect();
-    let mut held = HoldFacts::default();
-    for hold in holds::active_holds(conn, tenant).await? {
-        match (hold.endpoint, hold.receipt) {
-            (_, Some(receipt)) => _ = held.receipts.insert(receipt.0),
-            (Some(endpoint), None) => _ = held.endpoints.insert(endpoint),
-            (None, None) => held.tenant = true,
-        }
-    }
+    let held = HoldFacts::of(&holds::active_holds(conn, tenant).await?);
     let consumers = consumers::all(conn, tenant)
         .await?
         .into_iter()

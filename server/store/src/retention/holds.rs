@@ -1,6 +1,7 @@
 //! Holds: what must not go, whatever the policies say. A released hold stays as a record.
 
-use restante_core::id::{EndpointId, ReceiptId, TenantId};
+use restante_core::id::{EndpointId, HoldId, ReceiptId, TenantId};
+use restante_core::problem::{Code, Problem};
 use restante_core::time::Timestamp;
 use uuid::Uuid;
 
@@ -100,6 +101,33 @@ pub async fn hold(conn: &mut Conn<'_>, tenant: TenantId, new: &NewHold) -> Resul
 /// What the database ran into.
 pub async fn active_holds(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec<HoldRow>, StoreError> {
     conn.fetch_all(&HOLDS_ACTIVE, values![tenant, HOLDS_MAX]).await?.iter().map(read).collect()
+}
+
+/// Refuses to go on while anything of a tenant is held. The caller has told commits that the configuration changes, so
+/// that no hold is made before it ends. What is told is what administrators of the instance may know: which hold, of
+/// what kind and since when; the reason is between the tenant and whoever made it.
+///
+/// # Errors
+/// A conflict that names the first hold and says who can release it; what the database ran into.
+pub async fn refuse_while_held(conn: &mut Conn<'_>, tenant: TenantId) -> Result<(), StoreError> {
+    let held = active_holds(conn, tenant).await?;
+    let Some(first) = held.first() else { return Ok(()) };
+    let what = match (first.endpoint, first.receipt) {
+        (_, Some(event)) => format!("The event {event} of this tenant"),
+        (Some(endpoint), None) => format!("The endpoint {endpoint} of this tenant"),
+        (None, None) => "This tenant".to_owned(),
+    };
+    let more = match held.len() - 1 {
+        0 => String::new(),
+        1 => ", and there is 1 more hold".to_owned(),
+        more => format!(", and there are {more} more holds"),
+    };
+    let (id, since) = (HoldId(first.id), first.created_at);
+    let detail = format!(
+        "{what} is held since {since} (hold {id}){more}, so nothing was deleted. The tenant's developers and owners \
+         release holds on its page Retention or by DELETE /v1/retention/holds/{id}; after that it can be deleted."
+    );
+    Err(Problem::new(Code::Conflict, detail).into())
 }
 
 /// The newest holds, released ones too, from the one before `before` on.

@@ -1,7 +1,7 @@
 //! Removing keys: tombstones whose time is over go with all that is known of them. From then on their events
 //! would come in as new ones.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use restante_core::handoff::State;
 use restante_core::id::{EndpointId, TenantId};
@@ -10,6 +10,7 @@ use restante_core::time::Timestamp;
 use uuid::Uuid;
 
 use super::due::Kept;
+use super::held::{HoldFacts, held_among};
 use super::sql;
 use crate::engine::{Conn, Row, StoreError, values};
 use crate::events::PayloadState;
@@ -79,8 +80,8 @@ pub struct KeyRule<'a> {
     pub secrets: LiveSecrets,
     /// One that was sent again after it stays.
     pub sent_before: Timestamp,
-    /// The events under a hold of their own.
-    pub held: &'a HashSet<Uuid>,
+    /// What is held.
+    pub holds: &'a HoldFacts,
 }
 
 async fn judge(
@@ -98,10 +99,12 @@ async fn judge(
             sent.insert(row.uuid("id")?, row.time("at")?);
         }
     }
+    let everyone: Vec<Uuid> = found.iter().map(|one| one.id).collect();
+    let held = held_among(conn, tenant, rule.holds, &everyone).await?;
     for tombstone in found {
         let why = if tombstone.stored_at >= before {
             continue;
-        } else if rule.held.contains(&tombstone.id) {
+        } else if held.contains(&tombstone.id) {
             Kept::Hold
         } else if rule.secrets.keep(tombstone.stored_at, &tombstone.weak) {
             Kept::Secret

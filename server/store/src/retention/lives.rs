@@ -1,5 +1,5 @@
-//! The lives of what is no event: counters, samples of refusals, lines of logs, finished replays of many. Each step
-//! removes a bounded stretch from the old end.
+//! The lives of what is no event: counters, samples of refusals, invitations, lines of logs, finished replays of many.
+//! Each step removes a bounded stretch from the old end.
 
 use restante_core::id::{TenantId, uuid_v7_floor};
 use restante_core::time::Timestamp;
@@ -10,12 +10,10 @@ use crate::engine::{Conn, StoreError, values};
 /// Before which moments these things go.
 #[derive(Debug, Clone, Copy)]
 pub struct OldRows {
-    /// Counters by the minute.
-    pub minutes: Timestamp,
-    /// Counters by the hour.
-    pub hours: Timestamp,
     /// Samples of refused requests.
     pub refusals: Timestamp,
+    /// Invitations that ended.
+    pub invites: Timestamp,
     /// Lines of the audit log; `None` while the tenant is held.
     pub log: Option<Timestamp>,
     /// Replays of many that have ended.
@@ -35,9 +33,22 @@ statements! {
     ROLLUPS_DELETE = both
         "DELETE FROM rollups WHERE tenant_id = $1 AND grain = $2 AND at < $3";
 
-    /// Removes old samples of refusals, of which each endpoint has a few.
+    /// Removes old samples of refusals, of which each endpoint has a few; not what a hold covers: the tenant, the
+    /// endpoint, or the event that the request became.
     REFUSALS_OLD = both
-        "DELETE FROM refusals WHERE tenant_id = $1 AND received_at < $2";
+        "DELETE FROM refusals WHERE tenant_id = $1 AND received_at < $2 AND NOT EXISTS
+            (SELECT 1 FROM retention_holds AS h WHERE h.tenant_id = $1 AND h.released_at IS NULL
+                AND ((h.endpoint_id IS NULL AND h.receipt_id IS NULL) OR h.receipt_id = refusals.receipt_id
+                    OR (h.receipt_id IS NULL AND h.endpoint_id = refusals.endpoint_id)))";
+
+    /// Removes the way from the links of old invitations.
+    INVITE_LOOKUPS_OLD = both
+        "DELETE FROM lookups WHERE tenant_id = $1 AND hash IN
+            (SELECT hash FROM invites WHERE tenant_id = $1 AND expires_at < $2)";
+
+    /// Removes invitations that ended long ago, accepted or not.
+    INVITES_OLD = both
+        "DELETE FROM invites WHERE tenant_id = $1 AND expires_at < $2";
 
     /// The last of a stretch of old lines of a tenant's log.
     AUDIT_OLD = both
@@ -73,16 +84,8 @@ pub async fn remove_old_of_tenant(
     old: OldRows,
 ) -> Result<(u64, bool), StoreError> {
     let (mut removed, mut left) = (0, false);
-    for (grain, before, stretch) in [(1_i64, old.minutes, MINUTES_STRETCH), (2, old.hours, HOURS_STRETCH)] {
-        let Some(row) = conn.fetch_optional(&ROLLUP_OLDEST, values![tenant, grain]).await? else { continue };
-        let oldest = row.int("at")?;
-        if oldest >= before.micros() {
-            continue;
-        }
-        let until = oldest.saturating_add(stretch).min(before.micros());
-        removed += conn.execute(&ROLLUPS_DELETE, values![tenant, grain, until]).await?;
-        left |= until < before.micros();
-    }
+    removed += conn.execute(&INVITE_LOOKUPS_OLD, values![tenant, old.invites]).await?;
+    removed += conn.execute(&INVITES_OLD, values![tenant, old.invites]).await?;
     removed += conn.execute(&REFUSALS_OLD, values![tenant, old.refusals]).await?;
     removed += conn.execute(&REPLAY_JOBS_OLD, values![tenant, uuid_v7_floor(old.replay_jobs)]).await?;
     if let Some(before) = old.log {
@@ -92,6 +95,32 @@ pub async fn remove_old_of_tenant(
             removed += conn.execute(&AUDIT_DELETE, values![tenant, last.uuid("id")?]).await?;
             left |= rows.len() == LINES_AT_ONCE as usize;
         }
+    }
+    Ok((removed, left))
+}
+
+/// Removes a stretch of a tenant's counters: those by the minute from before one moment, those by the hour from before
+/// another. Gives how many of each went, and whether something is left.
+///
+/// # Errors
+/// What the database ran into.
+pub async fn remove_old_counters(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    minutes: Timestamp,
+    hours: Timestamp,
+) -> Result<([u64; 2], bool), StoreError> {
+    let (mut removed, mut left) = ([0, 0], false);
+    let grains = [(1_i64, minutes, MINUTES_STRETCH), (2, hours, HOURS_STRETCH)];
+    for (removed, (grain, before, stretch)) in removed.iter_mut().zip(grains) {
+        let Some(row) = conn.fetch_optional(&ROLLUP_OLDEST, values![tenant, grain]).await? else { continue };
+        let oldest = row.int("at")?;
+        if oldest >= before.micros() {
+            continue;
+        }
+        let until = oldest.saturating_add(stretch).min(before.micros());
+        *removed += conn.execute(&ROLLUPS_DELETE, values![tenant, grain, until]).await?;
+        left |= until < before.micros();
     }
     Ok((removed, left))
 }

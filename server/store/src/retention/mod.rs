@@ -5,6 +5,7 @@
 mod due;
 mod erase;
 mod facts;
+mod held;
 mod holds;
 mod keys;
 mod lives;
@@ -18,11 +19,12 @@ mod sql;
 mod tests;
 
 pub use due::{Cutoffs, Due, Judged, Kept, Request, due_payloads, judge, sizes};
-pub use erase::{Erased, erase, erase_some};
-pub use facts::{ConsumerFacts, EndpointFacts, HoldFacts, TenantFacts, facts, hold_still, tenants_after};
-pub use holds::{HOLDS_MAX, HoldRow, NewHold, active_holds, hold, holds, release};
+pub use erase::{Erased, erase, erase_refusals, erase_some};
+pub use facts::{ConsumerFacts, EndpointFacts, TenantFacts, facts, hold_still, tenants_after};
+pub use held::HoldFacts;
+pub use holds::{HOLDS_MAX, HoldRow, NewHold, active_holds, hold, holds, refuse_while_held, release};
 pub use keys::{KeyRule, KeysRemoved, due_keys, remove_keys};
-pub use lives::{OldRows, remove_old_instance_log, remove_old_of_tenant};
+pub use lives::{OldRows, remove_old_counters, remove_old_instance_log, remove_old_of_tenant};
 pub use payloads::{Removed, remove_payloads};
 pub use policies::{
     OverrideRow, PolicyLevel, PolicyRow, delete_override, delete_policy, policies, policy, put_override,
@@ -39,7 +41,7 @@ pub(crate) use sql::RETENTION_OPEN_LOCKED;
 /// Every statement here.
 #[cfg(test)]
 pub(crate) fn all_statements() -> impl Iterator<Item = &'static crate::engine::Sql> {
-    [sql::ALL, holds::ALL, lives::ALL, policies::ALL, runs::ALL, seen::ALL, space::ALL]
+    [sql::ALL, held::ALL, holds::ALL, lives::ALL, policies::ALL, runs::ALL, seen::ALL, space::ALL]
         .into_iter()
         .flatten()
         .copied()

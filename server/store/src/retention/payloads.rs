@@ -8,6 +8,7 @@ use restante_core::time::Timestamp;
 use uuid::Uuid;
 
 use super::due::{Cutoffs, Due, Kept, judge};
+use super::held::HoldFacts;
 use super::sql;
 use crate::engine::{Conn, StoreError, values};
 use crate::events::PayloadState;
@@ -36,15 +37,14 @@ pub async fn remove_payloads(
     tenant: TenantId,
     receipts: Vec<Uuid>,
     cutoffs: &Cutoffs,
-    held: &HashSet<Uuid>,
+    holds: &HoldFacts,
 ) -> Result<Removed, StoreError> {
     let mut removed = Removed::default();
     let locked = lock(conn, tenant, receipts).await?;
-    let mut judged = judge(conn, tenant, &locked, cutoffs, held, false).await?;
+    let mut judged = judge(conn, tenant, &locked, cutoffs, holds, false).await?;
     if !judged.give_up.is_empty() {
-        let given_up: Vec<Uuid> = judged.give_up.iter().filter(|id| !held.contains(id)).copied().collect();
-        removed.expired = handoffs::give_up(conn, tenant, given_up).await?;
-        judged = judge(conn, tenant, &locked, cutoffs, held, false).await?;
+        removed.expired = handoffs::give_up(conn, tenant, judged.give_up).await?;
+        judged = judge(conn, tenant, &locked, cutoffs, holds, false).await?;
     }
     removed.kept = judged.kept;
     // Events of a request that were not asked for, of which it may have thousands, are locked as well, or it waits.

@@ -231,11 +231,11 @@ statements! {
         "SELECT id, payload_id FROM receipts WHERE tenant_id = $1 AND id > $2 AND id <= $3 AND payload_state = 'stored'
             ORDER BY id LIMIT $4";
 
-    // Differs in the list.
-    /// By which endpoints events came.
-    ENDPOINTS_OF_EVENTS =
-        sqlite "SELECT x.id, x.endpoint_id FROM json_each($2) AS r CROSS JOIN receipts AS x ON x.tenant_id = $1 AND x.id = unhex(r.value)"
-        postgres "SELECT x.id, x.endpoint_id FROM UNNEST($2::uuid[]) AS r (id) JOIN receipts AS x ON x.tenant_id = $1 AND x.id = r.id";
+    // Differs in the list. There are a few samples an endpoint.
+    /// Removes the samples of refused requests that became these events.
+    REFUSALS_OF_EVENTS =
+        sqlite "DELETE FROM refusals WHERE tenant_id = $1 AND receipt_id IN (SELECT unhex(value) FROM json_each($2))"
+        postgres "DELETE FROM refusals WHERE tenant_id = $1 AND receipt_id = ANY($2)";
 
     // Differs in the list and the lock.
     /// Handoffs of events that somebody still has to do something about, locked in the order of consumers and receipts.

@@ -10,7 +10,7 @@ use restante_core::time::Timestamp;
 
 use crate::control::{tenant_keys, tenants};
 use crate::engine::{Conn, Row, StoreError, values};
-use crate::holdings;
+use crate::{holdings, retention};
 use tables::TABLES;
 
 /// Every statement of this folder.
@@ -79,7 +79,7 @@ pub enum Step {
 /// lead to it no longer. `None` when there is no such tenant. Its name is free afterwards.
 ///
 /// # Errors
-/// What the database ran into.
+/// A conflict while anything of it is held; what the database ran into.
 pub async fn begin(
     conn: &mut Conn<'_>,
     tenant: TenantId,
@@ -88,6 +88,8 @@ pub async fn begin(
     // First, so that commits under way end before, and the next ones see that it is over.
     tenants::config_changed(conn, tenant).await?;
     let Some(row) = tenants::by_id(conn, tenant).await? else { return Ok(None) };
+    // Whoever makes a hold changes the tenant's row as well: the hold is here, or finds the tenant gone.
+    retention::refuse_while_held(conn, tenant).await?;
     let NewRemoval { actor, requested_at } = new;
     let placeholder = tenant.to_string();
     let ended = conn.execute(&sql::TENANT_END, values![tenant, requested_at, placeholder]).await?;

@@ -2,6 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use restante_core::problem::Code;
 use restante_store::StoreError;
 use serde::Deserialize;
 
@@ -29,6 +30,12 @@ pub(crate) async fn submit(
     let id = tenant(&id)?;
     match web.app.delete_tenant(&person.actor(), id, &confirmed.typed_name).await {
         Ok(_) => Ok(Redirect::to(&format!("/admin/tenants/{id}/removal")).into_response()),
+        // A hold is told above the page and at the form, which stays open.
+        Err(StoreError::Problem(problem)) if problem.code == Code::Conflict => {
+            let mut faults = Faults::default();
+            faults.add("typed_name", problem.detail);
+            detail::page(&web, &person, id, None, Typed::default(), faults).await
+        }
         Err(StoreError::Problem(problem)) if !problem.errors.is_empty() => {
             let faults = Faults::of(&problem, first_step);
             detail::page(&web, &person, id, None, Typed::default(), faults).await

@@ -53,6 +53,16 @@ both_engines!(a_tenant_is_made_accepted_limited_suspended_and_deleted, |t| async
     let got = admin.post(&format!("{at}/delete"), &[("typed_name", "gamma")]).await;
     assert_eq!(got.status, 422);
     assert!(got.text.contains("nothing was deleted"));
+    // What is held is not deleted, and the page says what has to happen first.
+    let hold = [("what", ""), ("reason", "the <court>")];
+    assert_eq!(eve.post("/t/delta/retention/holds", &hold).await.status, 303);
+    let got = admin.post(&format!("{at}/delete"), &[("typed_name", "delta")]).await;
+    assert_eq!(got.status, 422);
+    assert!(got.text.contains("This tenant is held since") && got.text.contains("hld_"), "{}", got.text);
+    assert!(!got.text.contains("court"), "the reason is the tenant's");
+    let page = eve.get("/t/delta/retention").await.text;
+    let hold = page.split("/retention/holds/").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    assert_eq!(eve.post(&format!("/t/delta/retention/holds/{hold}/release"), &[]).await.status, 303);
     let got = admin.post(&format!("{at}/delete"), &[("typed_name", "delta")]).await;
     assert_eq!(got.location(), format!("{at}/removal"));
     assert!(admin.get(&format!("{at}/removal")).await.text.contains("hx-trigger"));

@@ -32,7 +32,8 @@ impl App {
     /// Begins to delete a tenant with everything, after its name in URLs was typed.
     ///
     /// # Errors
-    /// A fault of the typed name; `not-found`; `missing-scope` for who is no administrator.
+    /// A fault of the typed name; a conflict while anything of it is held; `not-found`; `missing-scope` for who is no
+    /// administrator.
     pub async fn delete_tenant(
         &self,
         actor: &Actor,

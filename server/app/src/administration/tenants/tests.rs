@@ -16,6 +16,7 @@ use crate::events::PayloadPart;
 use crate::people::Actor;
 use crate::receive::Target;
 use crate::replay_jobs::{NewReplays, ReplayOf};
+use crate::retention::Held;
 use crate::testing::{TestApp, TestTenant};
 use crate::{App, By};
 
@@ -372,6 +373,55 @@ both_engines!(from_the_deletion_on_nothing_opens_and_nobody_comes_in, |t| async 
     assert_eq!(problem(b.a.app.delete_tenant(&b.admin, b.id(), "acme").await).code, Code::NotFound);
     let password = Secret::new("correct horse battery staple".to_owned());
     b.a.app.bootstrap("acme", "new@acme.test", password).await.unwrap();
+});
+
+both_engines!(a_tenant_of_which_anything_is_held_is_not_deleted, |t| async {
+    let b = bench(t).await;
+    let receipt = b.event(&b.acme.by, b.endpoint).await;
+    for held in [Held::Tenant, Held::Endpoint(b.endpoint), Held::Event(receipt)] {
+        let hold = b.a.app.hold(&b.acme.by, held, "the court's secret", None).await.unwrap().value.id;
+        let refused = problem(b.a.app.delete_tenant(&b.admin, b.id(), "acme").await);
+        assert_eq!(refused.code, Code::Conflict);
+        for part in [&hold.to_string(), "nothing was deleted", "release holds on its page Retention"] {
+            assert!(refused.detail.contains(part), "{refused}");
+        }
+        // Administrators of the instance learn that something is held, and not why.
+        assert!(!refused.detail.contains("court"), "{refused}");
+        // Its keys are all there, and so is what they open.
+        assert!(b.a.app.payload(&b.acme.by, receipt, PayloadPart::Whole).await.is_ok(), "{held:?}");
+        assert_eq!(b.a.t.count("tenant_deletions").await, 0);
+        b.a.app.release_hold(&b.acme.by, hold).await.unwrap();
+    }
+    b.a.app.delete_tenant(&b.admin, b.id(), "acme").await.unwrap();
+    let late = b.a.app.hold(&b.acme.by, Held::Tenant, "too late", None).await;
+    assert!(late.is_err(), "nothing that is gone can be held");
+    assert_eq!(b.a.t.count("retention_holds WHERE released_at IS NULL").await, 0);
+});
+
+both_engines!(a_hold_and_a_deletion_at_once_never_both_succeed, |t| async {
+    let b = bench(t).await;
+    let node = b.a.second_node().await;
+    let (mut held, mut deleted) = (0, 0);
+    for round in 0..12 {
+        let slug = format!("t{round}");
+        let tenant = b.a.tenant(&slug).await;
+        let id = tenant.by.tenant();
+        // The keys are looked up before, so that both get to their transactions.
+        b.a.app.keys.of(id, &b.a.app.store).await.unwrap();
+        let hold = b.a.app.hold(&tenant.by, Held::Tenant, "a dispute", None);
+        let delete = node.delete_tenant(&b.admin, id, &slug);
+        let (hold, delete) = match round % 2 {
+            0 => tokio::join!(hold, delete),
+            _ => {
+                let (delete, hold) = tokio::join!(delete, hold);
+                (hold, delete)
+            }
+        };
+        assert_ne!(hold.is_ok(), delete.is_ok(), "{hold:?} {delete:?}");
+        held += i32::from(hold.is_ok());
+        deleted += i32::from(delete.is_ok());
+    }
+    assert_eq!(held + deleted, 12);
 });
 
 both_engines!(a_deletion_that_is_killed_half_way_is_finished_by_another_node, |t| async {
