@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::key_arguments::KeysArguments;
+use crate::schedule_arguments::ScheduleArguments;
 use crate::settings::{AllGiven, Settings, Sources, gather};
 use crate::upkeep_arguments::{BackupArguments, CheckArguments, CopyArguments};
 
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Admin(AdminArguments),
     /// Remove what the policies of retention no longer keep
     Retention(RetentionArguments),
+    /// Look at the jobs that run by themselves, run one now, pause or resume one
+    Schedule(ScheduleArguments),
     /// Change the master key without a pause, and rotate the keys of tenants
     Keys(KeysArguments),
     /// Copy the SQLite database into a new file, beside a running server; for PostgreSQL, say what does

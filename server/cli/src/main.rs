@@ -12,6 +12,7 @@ mod key_arguments;
 mod logging;
 mod memory;
 mod say;
+mod schedule_arguments;
 mod serving;
 mod settings;
 mod standing;
@@ -53,6 +54,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Retention(asked) => match asked.command {
             RetentionCommand::Run(asked) => block_on(commands::retention_run::run(asked)),
         },
+        Command::Schedule(asked) => block_on(commands::schedule::run(asked)),
         Command::Keys(asked) => block_on(commands::keys::run(asked)),
         Command::Backup(asked) => block_on(commands::backup::run(asked)),
         Command::Check(asked) => block_on(commands::check::run(asked)),

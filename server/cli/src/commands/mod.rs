@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod healthcheck;
 pub(crate) mod keys;
 pub(crate) mod retention_run;
+pub(crate) mod schedule;
 pub(crate) mod serve;
 pub(crate) mod sign;
 pub(crate) mod verify;

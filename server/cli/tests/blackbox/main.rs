@@ -40,6 +40,7 @@ mod postgres_outage;
 mod power_loss;
 mod retention;
 mod routes;
+mod schedule;
 mod standstill;
 mod starting;
 mod stops;

@@ -40,6 +40,7 @@ both_databases!(a_run_by_hand_makes_tombstones_and_says_what_it_did, |place| asy
     let path = format!("/v1/events/{}", first["id"].as_str().expect("an id"));
 
     let at = in_days(31);
+    assert_eq!(api.get(&path).await["payload_removed_at"], Value::Null, "it is stored");
     let looked = run(&place, &["--at", &at, "--dry-run"]);
     assert_eq!((&looked["payloads"], &looked["kept"]["pending"]), (&json!(1), &json!(1)), "{looked}");
     assert_eq!(api.ask("GET", &format!("{path}/payload"), None).await.status, 200, "a look removes nothing");
@@ -48,6 +49,8 @@ both_databases!(a_run_by_hand_makes_tombstones_and_says_what_it_did, |place| asy
     assert_eq!(api.ask("GET", &format!("{path}/payload"), None).await.status, 410);
     let event = api.get(&path).await;
     assert_eq!((&event["payload_state"], &event["event_id"]), (&json!("removed"), &json!("evt_1")));
+    let removed_at = event["payload_removed_at"].as_str().and_then(Timestamp::parse_rfc3339);
+    assert!(removed_at.is_some_and(|at| at.to_string() < in_days(1)), "{event}");
     assert!(event["sha256"].is_string() && event["size"].as_u64() > Some(0), "{event}");
     let again = send(&server, &sender, "evt_1").await;
     assert_eq!((&again["status"], &again["id"]), (&json!("duplicate"), &first["id"]));
