@@ -57,6 +57,10 @@ pub(crate) struct EventAnswer {
     decoder: String,
     /// `stored`, `removed` or `erased`.
     payload_state: &'static str,
+    /// When the payload was removed or erased; null while it is stored. From then on the event is a tombstone: a repeat is
+    /// a duplicate that nobody is handed, and it can't be replayed.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    payload_removed_at: Option<Timestamp>,
     /// Bytes of `body`.
     size: usize,
     content_type: Option<String>,
@@ -178,6 +182,7 @@ impl EventAnswer {
             reason: receipt.reason,
             decoder: receipt.decoder,
             payload_state: receipt.payload_state.as_str(),
+            payload_removed_at: receipt.payload_removed_at,
             size: receipt.slice.length,
             content_type: receipt.content_type,
             sha256: sha256.map(hex::encode),

@@ -59,7 +59,7 @@ impl Facts {
             decoder: receipt.decoder.clone(),
             payload: match receipt.payload_state {
                 PayloadState::Stored => None,
-                PayloadState::Removed => Some("removed by retention; the key still refuses a second life"),
+                PayloadState::Removed => Some("removed by retention"),
                 PayloadState::Erased => Some("erased on request"),
             },
         }

@@ -39,6 +39,8 @@ pub(crate) struct DetailPage {
     handoffs: Vec<HandoffRow>,
     entries: Vec<Entry>,
     replay: String,
+    /// What is left of it, once its payload is gone.
+    tombstone: Option<Tombstone>,
     /// What is typed into the form for a repair, while one is needed.
     repair: Option<Repair>,
     /// What an erasure does not reach.
@@ -66,6 +68,16 @@ pub(crate) struct Head {
     /// Whether it can be replayed: its payload is there, and it doesn't wait for a repair.
     pub(crate) replayable: bool,
     pub(crate) variants: u64,
+}
+
+/// What is left of an event whose payload is gone.
+#[derive(Debug)]
+struct Tombstone {
+    /// Who took the payload.
+    by: &'static str,
+    at: Option<Moment>,
+    /// Days after its coming for which the key stays, by what is in force now.
+    key_days: Option<u64>,
 }
 
 /// Where it stands at one consumer.
@@ -114,7 +126,11 @@ pub(crate) async fn page(
     let actors = Actors::of(&web.app, &member.by, acted).await?;
     let shell = frame(web, member, Area::Events, said).await?;
     let now = web.app.clock.now();
-    Ok(answer(&DetailPage::new(shell, &detail, &endpoint, &actors, now, faults, typed)))
+    let mut page = DetailPage::new(shell, &detail, &endpoint, &actors, now, faults, typed);
+    if let Some(tombstone) = &mut page.tombstone {
+        tombstone.key_days = Some(web.app.key_days(&member.by, detail.event.receipt.endpoint).await?);
+    }
+    Ok(answer(&page))
 }
 
 /// The name of the endpoint by which an event came first.
@@ -155,7 +171,13 @@ impl DetailPage {
         typed: Option<Repair>,
     ) -> Self {
         let receipt = &detail.event.receipt;
-        let needs_repair = receipt.reason.is_some();
+        let stored = receipt.payload_state == PayloadState::Stored;
+        let tombstone = (!stored).then(|| Tombstone {
+            by: if receipt.payload_state == PayloadState::Erased { "An erasure" } else { "Retention" },
+            at: receipt.payload_removed_at.map(|at| Moment::new(at, now)),
+            key_days: None,
+        });
+        let needs_repair = receipt.reason.is_some() && stored;
         let replay = Link::to(shell.at("/replays/new")).with("event", receipt.id.to_string());
         let handoffs = detail.handoffs.iter().map(|one| row(&shell, one, &replay, now)).collect();
         Self {
@@ -164,6 +186,7 @@ impl DetailPage {
             handoffs,
             entries: timeline::entries(detail, endpoint, actors, now),
             replay: replay.to_string(),
+            tombstone,
             repair: needs_repair.then(|| typed.unwrap_or_default()),
             not_reached: restante_app::retention::NOT_REACHED,
             faults,
@@ -197,7 +220,11 @@ mod tests {
         let mut faults = Faults::default();
         faults.add("event_id", HOSTILE);
         let typed = Repair { event_id: HOSTILE.to_owned(), event_type: HOSTILE.to_owned() };
-        DetailPage::new(shell, detail, endpoint, &actors, samples::NOW, faults, Some(typed)).render().unwrap()
+        let mut page = DetailPage::new(shell, detail, endpoint, &actors, samples::NOW, faults, Some(typed));
+        if let Some(tombstone) = &mut page.tombstone {
+            tombstone.key_days = Some(400);
+        }
+        page.render().unwrap()
     }
 
     #[test]
@@ -205,6 +232,33 @@ mod tests {
         for detail in [samples::empty(), samples::ordinary(), samples::hostile(), samples::huge()] {
             check(&page(&detail, HOSTILE));
         }
+    }
+
+    #[test]
+    fn what_a_tombstone_does_stands_on_its_page() {
+        for (state, by) in [(PayloadState::Removed, "Retention"), (PayloadState::Erased, "An erasure")] {
+            let mut detail = samples::hostile();
+            detail.event.receipt.payload_state = state;
+            detail.event.receipt.payload_removed_at = Some(samples::NOW.plus_seconds(-86_400));
+            detail.event.content = None;
+            let text = page(&detail, "Payments");
+            check(&text);
+            for part in [
+                by,
+                "removed its payload",
+                "answered as a duplicate",
+                "handed to nobody",
+                "can’t be replayed",
+                "400 days after it came",
+                "would come in as a new event",
+            ] {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+            for act in ["/replays/new", "/erase\"", "/repair\"", "A replay can hand it"] {
+                assert!(!text.contains(act), "{act}: nothing can be done with bytes that are gone");
+            }
+        }
+        assert!(!page(&samples::ordinary(), "Payments").contains("tombstone"));
     }
 
     #[test]
