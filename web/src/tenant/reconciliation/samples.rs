@@ -64,10 +64,10 @@ pub(super) fn offer(text: &str) -> ReconciliationOffer {
 pub(super) fn run(text: &str, amount: u64, outcome: Option<&str>) -> Run {
     let id = ReconciliationRunId(Uuid::from_u128(u128::from(amount)));
     let found = |number: u64| Found {
-        receipt: (number % 2 == 0).then(|| ReceiptId(Uuid::from_u128(u128::from(number)))),
+        receipt: number.is_multiple_of(2).then(|| ReceiptId(Uuid::from_u128(u128::from(number)))),
         event_id: Some(text.to_owned()),
         event_type: Some(text.to_owned()),
-        at: (number % 3 == 0).then_some(NOW),
+        at: number.is_multiple_of(3).then_some(NOW),
     };
     Run {
         row: RunRow {
