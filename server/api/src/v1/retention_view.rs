@@ -100,7 +100,7 @@ impl From<EndpointPlan> for EndpointRetentionAnswer {
             raised_by: plan.life.raised_by,
             overridden,
             windows: plan.windows,
-            secret_since: plan.secrets.oldest,
+            secret_since: plan.secrets.oldest_of_provider,
             held: plan.held,
         }
     }

@@ -453,6 +453,30 @@ both_engines!(an_unsigned_id_is_known_until_the_secret_of_its_day_is_retired, |t
     assert_ne!(b.deliver_many(&["guid"], "id time", 0).await[0].id, id);
 });
 
+// The captured request verifies wherever its secret does: at another endpoint of the provider, which may have taken the
+// place of the first. Where the key is shared, it would come in there as a new event.
+both_engines!(
+    an_unsigned_id_is_known_while_another_endpoint_with_a_secret_of_its_day_could_take_it,
+    |t| async {
+        let mut b = Bench::new(t).await;
+        let first = b.endpoint;
+        let second = b.a.endpoint(&b.tenant.by, "The same secret").await;
+        let id = b.deliver_many(&["guid"], "id time", 0).await[0].id;
+        b.work().await;
+        b.a.app.delete_endpoint(&b.tenant.by, first).await.unwrap();
+        b.a.t.clock.advance_seconds(500 * 86_400);
+        b.a.app.confirm_clock(&b.administrator()).await.unwrap();
+        let report = b.run().await;
+        assert_eq!((report.counts.keys, report.kept.get(&Kept::Secret)), (0, Some(&1)));
+        b.endpoint = second;
+        let again = b.deliver_many(&["guid"], "id time", 0).await[0];
+        assert_eq!((again.id, again.duplicate), (id, true));
+        b.a.app.delete_endpoint(&b.tenant.by, second).await.unwrap();
+        b.days(4).await;
+        assert_eq!(b.run().await.counts.keys, 1, "no secret of its day verifies any more");
+    }
+);
+
 both_engines!(a_key_stays_while_the_provider_may_still_be_trying_what_it_sent_again, |t| async {
     let b = Bench::new(t).await;
     b.deliver("evt_1").await;

@@ -266,21 +266,26 @@ pub fn key_life(receipt_days: u32, windows: &[Window], override_days: Option<u32
     }
 }
 
-/// The secrets of an endpoint that verify at a moment, as far as keys depend on them.
+/// The secrets that verify at a moment, as far as the keys of an endpoint's events depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LiveSecrets {
-    /// When the oldest of them was added; `None` when none verifies.
+    /// When the oldest of the endpoint's own was added; `None` when none verifies.
     pub oldest: Option<Timestamp>,
+    /// When the oldest of all of the tenant's endpoints of the same provider was added. Two endpoints often share a
+    /// secret, and an event whose key both share comes in again by either, also after one of them was deleted.
+    pub oldest_of_provider: Option<Timestamp>,
 }
 
 impl LiveSecrets {
     /// Whether a key has to stay although its time is over: the scheme signed no id or no time, so that the captured
-    /// request verifies for as long as its secret does. `weak` is what the scheme did not protect, in words.
+    /// request verifies for as long as its secret does. `weak` is what the scheme did not protect, in words;
+    /// `own_scope`: the key is of this endpoint alone, and a request that another one takes would be another event.
     ///
     /// Which of several secrets verified is not asked: one that was there when the event came is enough.
-    pub fn keep(&self, stored_at: Timestamp, weak: &str) -> bool {
+    pub fn keep(&self, stored_at: Timestamp, weak: &str, own_scope: bool) -> bool {
         let replayable = weak.split(' ').any(|word| word == "id" || word == "time");
-        replayable && self.oldest.is_some_and(|oldest| oldest <= stored_at)
+        let oldest = if own_scope { self.oldest } else { self.oldest_of_provider };
+        replayable && oldest.is_some_and(|oldest| oldest <= stored_at)
     }
 }
 

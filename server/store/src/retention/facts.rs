@@ -124,13 +124,20 @@ pub async fn facts(
         })
         .collect();
     let backfilling = conn.fetch_optional(&sql::RETENTION_BACKFILLING, values![tenant]).await?.is_some();
-    let endpoints = match only {
+    let mut since = HashMap::new();
+    for row in conn.fetch_all(&sql::RETENTION_SECRETS, values![tenant, at]).await? {
+        since.insert(row.text("provider")?, row.time("since")?);
+    }
+    let mut endpoints: Vec<EndpointFacts> = match only {
         Some(endpoint) => {
             let rows = conn.fetch_all(&sql::RETENTION_ENDPOINT, values![tenant, at, endpoint]).await?;
             rows.iter().map(endpoint_facts).collect::<Result<_, _>>()?
         }
         None => all_endpoints(conn, tenant, at).await?,
     };
+    for endpoint in &mut endpoints {
+        endpoint.secrets.oldest_of_provider = since.get(&endpoint.provider).copied();
+    }
     Ok(TenantFacts { instance, policies, overrides, holds: held, consumers, backfilling, endpoints })
 }
 
@@ -159,6 +166,6 @@ fn endpoint_facts(row: &Row) -> Result<EndpointFacts, StoreError> {
         name: row.text("name")?,
         provider: row.text("provider")?,
         deleted: row.time_or_null("deleted_at")?.is_some(),
-        secrets: LiveSecrets { oldest: row.time_or_null("secret_since")? },
+        secrets: LiveSecrets { oldest: row.time_or_null("secret_since")?, oldest_of_provider: None },
     })
 }

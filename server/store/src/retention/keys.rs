@@ -23,6 +23,8 @@ struct Tombstone {
     id: Uuid,
     stored_at: Timestamp,
     weak: String,
+    /// Whether its key is of its endpoint alone.
+    own_scope: bool,
     deliveries: u64,
 }
 
@@ -32,6 +34,7 @@ impl Tombstone {
             id: row.uuid("id")?,
             stored_at: row.time("stored_at")?,
             weak: row.text("weak")?,
+            own_scope: row.text("scope")? == EndpointId(row.uuid("endpoint_id")?).to_string(),
             deliveries: row.count("deliveries")?,
         })
     }
@@ -106,7 +109,7 @@ async fn judge(
             continue;
         } else if held.contains(&tombstone.id) {
             Kept::Hold
-        } else if rule.secrets.keep(tombstone.stored_at, &tombstone.weak) {
+        } else if rule.secrets.keep(tombstone.stored_at, &tombstone.weak, tombstone.own_scope) {
             Kept::Secret
         } else if sent.get(&tombstone.id).is_some_and(|sent| *sent >= rule.sent_before) {
             Kept::SentAgain

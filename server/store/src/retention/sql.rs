@@ -28,6 +28,12 @@ statements! {
                 AND (s.expires_at IS NULL OR s.expires_at > $2)) AS secret_since
             FROM endpoints AS e WHERE e.tenant_id = $1 AND e.id = $3";
 
+    /// The day from which a secret of any endpoint of a provider still verifies, for each provider.
+    RETENTION_SECRETS = both
+        "SELECT e.provider, MIN(s.created_at) AS since FROM endpoint_secrets AS s
+            JOIN endpoints AS e ON e.tenant_id = s.tenant_id AND e.id = s.endpoint_id
+            WHERE s.tenant_id = $1 AND (s.expires_at IS NULL OR s.expires_at > $2) GROUP BY e.provider";
+
     /// Whether a consumer is being handed what was here before it.
     RETENTION_BACKFILLING = both
         "SELECT 1 AS found FROM consumers WHERE tenant_id = $1 AND backfill_to IS NOT NULL LIMIT 1";
@@ -153,17 +159,17 @@ statements! {
 
     /// Tombstones of an endpoint, the oldest first.
     KEYS_DUE = both
-        "SELECT id, stored_at, weak, deliveries FROM receipts
+        "SELECT id, endpoint_id, scope, stored_at, weak, deliveries FROM receipts
             WHERE tenant_id = $1 AND endpoint_id = $2 AND payload_state = $7
             AND (stored_at, id) > ($3, $4) AND stored_at < $5 ORDER BY stored_at, id LIMIT $6";
 
     // Differs in the list and the lock.
     /// Some of them, locked.
     KEYS_DUE_LOCKED =
-        sqlite "SELECT x.id, x.stored_at, x.weak, x.deliveries FROM json_each($2) AS r
+        sqlite "SELECT x.id, x.endpoint_id, x.scope, x.stored_at, x.weak, x.deliveries FROM json_each($2) AS r
             CROSS JOIN receipts AS x ON x.tenant_id = $1 AND x.id = unhex(r.value)
             WHERE x.payload_state <> 'stored' ORDER BY x.id"
-        postgres "SELECT x.id, x.stored_at, x.weak, x.deliveries FROM UNNEST($2::uuid[]) AS r (id)
+        postgres "SELECT x.id, x.endpoint_id, x.scope, x.stored_at, x.weak, x.deliveries FROM UNNEST($2::uuid[]) AS r (id)
             JOIN receipts AS x ON x.tenant_id = $1 AND x.id = r.id
             WHERE x.payload_state <> 'stored' ORDER BY x.id FOR UPDATE OF x SKIP LOCKED";
 

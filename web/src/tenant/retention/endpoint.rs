@@ -112,7 +112,12 @@ async fn page(
         row: EndpointRow::new(&shell, &plan),
         values,
         windows: windows.iter().map(|window| WindowRow::new(window, plan.life.seconds)).collect(),
-        secret_since: plan.secrets.oldest.filter(|_| !signed).map(crate::parts::moment::exact),
+        secret_since: plan
+            .secrets
+            .oldest_of_provider
+            .or(plan.secrets.oldest)
+            .filter(|_| !signed)
+            .map(crate::parts::moment::exact),
         groups: typed.groups(&plan.resolved, &faults, true),
         faults,
         shell,

@@ -290,7 +290,7 @@ pub(crate) mod samples {
             life: key_life(400, &windows, Some(3)),
             windows,
             overridden: Some(overridden),
-            secrets: LiveSecrets { oldest: Some(NOW) },
+            secrets: LiveSecrets { oldest: Some(NOW), oldest_of_provider: Some(NOW) },
             held: true,
         }
     }

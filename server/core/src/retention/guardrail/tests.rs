@@ -130,15 +130,18 @@ fn a_consumers_horizon_is_the_sum_of_its_longest_waits() {
 #[test]
 fn an_unsigned_id_or_time_keeps_the_key_while_a_secret_of_its_day_verifies() {
     let at = Timestamp::from_seconds;
-    let live = LiveSecrets { oldest: Some(at(100)) };
+    let live = LiveSecrets { oldest: Some(at(100)), oldest_of_provider: Some(at(100)) };
     for weak in ["id", "time", "id time", "body id"] {
-        assert!(live.keep(at(100), weak), "{weak}");
-        assert!(live.keep(at(500), weak));
-        assert!(!live.keep(at(99), weak), "it came before any secret that still verifies");
-        assert!(!LiveSecrets { oldest: None }.keep(at(500), weak));
+        assert!(live.keep(at(100), weak, true), "{weak}");
+        assert!(live.keep(at(500), weak, true));
+        assert!(!live.keep(at(99), weak, true), "it came before any secret that still verifies");
+        assert!(!LiveSecrets::default().keep(at(500), weak, true));
+        // Another endpoint of the provider has an older secret: it takes the request where the key is shared.
+        let other = LiveSecrets { oldest: None, oldest_of_provider: Some(at(100)) };
+        assert!(other.keep(at(100), weak, false) && !other.keep(at(100), weak, true));
     }
     for signed in ["", "body", "identity"] {
-        assert!(!live.keep(at(500), signed), "{signed}");
+        assert!(!live.keep(at(500), signed, false), "{signed}");
     }
 }
 
