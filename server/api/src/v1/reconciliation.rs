@@ -123,6 +123,10 @@ pub(crate) struct RunRequest {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<Timestamp>,
+    /// Up to where, together with `from`; by default the time at which the run begins.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    to: Option<Timestamp>,
     /// Whether it may find that everything is missing. Otherwise such a run ends, since the credentials may be another
     /// account's.
     #[serde(default)]
@@ -152,6 +156,10 @@ pub(crate) struct RunAnswer {
     from: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = DateTime)]
     to: Option<Timestamp>,
+    /// Where the stretch would begin if retention had not removed the ids of older events, which could come in a second
+    /// time otherwise; null where it was not shortened.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    wanted_from: Option<Timestamp>,
     /// Pages that were read.
     pages: u64,
     /// Entries that the provider listed.
@@ -170,6 +178,9 @@ pub(crate) struct RunAnswer {
     mismatched: u64,
     /// Entries that could not be read.
     failed: u64,
+    /// Events that are not here and are older than the ids that Restante still holds. They may have been here, and are
+    /// not inserted.
+    too_old: u64,
     /// Events that were missing, at most 200.
     #[schema(value_type = Vec<Object>)]
     found: Vec<Found>,
@@ -191,6 +202,7 @@ impl From<Run> for RunAnswer {
             outcome: row.outcome,
             from: row.from,
             to: row.to,
+            wanted_from: row.wanted_from,
             pages: row.pages,
             listed: row.listed,
             known: row.known,
@@ -200,6 +212,7 @@ impl From<Run> for RunAnswer {
             never_by_webhook: run.never_by_webhook,
             mismatched: row.mismatched,
             failed: row.failed,
+            too_old: row.too_old,
             found: run.found,
             unprocessed: run.unprocessed,
             error: row.error,
@@ -301,7 +314,8 @@ pub(crate) async fn runs(
     request_body(content = Option<RunRequest>),
     responses(
         (status = 202, description = "The run, which begins soon.", body = RunAnswer),
-        (status = 409, description = "Several runs wait already.")
+        (status = 409, description = "Several runs wait already."),
+        (status = 422, description = "The stretch makes no sense.")
     )
 )]
 pub(crate) async fn ask(
@@ -310,7 +324,7 @@ pub(crate) async fn ask(
     Path(id): Path<EndpointId>,
     CreatingOrEmpty(Creating { value: asked, repeat }): CreatingOrEmpty<RunRequest>,
 ) -> Result<Response> {
-    let asked = AskedRun { from: asked.from, trusting: asked.trusting.unwrap_or(false) };
+    let asked = AskedRun { from: asked.from, to: asked.to, trusting: asked.trusting.unwrap_or(false) };
     let made = app.ask_reconciliation(&by, id, asked, repeat).await?;
     let run = app.reconciliation_run(&by, id, made.value).await?;
     Ok(answered(StatusCode::ACCEPTED, RunAnswer::from(run), made.repeated))

@@ -17,6 +17,15 @@ const EVENTS_PER_PAGE: u32 = 250;
 /// How much earlier than an object's change its event may have come, by another clock.
 const EARLIER_SECONDS: i64 = 60 * 60;
 
+/// What events tell of.
+#[derive(Default)]
+pub(super) struct Told {
+    /// The values that name objects.
+    pub(super) objects: HashSet<String>,
+    /// When the newest event came that can't be read any more; what was told of until then is not known.
+    pub(super) unreadable: Option<Timestamp>,
+}
+
 impl App {
     /// The values at a place of the bodies of events of some types that came since.
     pub(super) async fn objects_told_of(
@@ -26,11 +35,11 @@ impl App {
         types: &str,
         pointer: &str,
         since: Timestamp,
-    ) -> Result<HashSet<String>, StoreError> {
-        let mut told = HashSet::new();
+    ) -> Result<Told, StoreError> {
+        let mut told = Told::default();
         let Ok(glob) = TypeGlob::parse(types) else { return Ok(told) };
         let keys = self.tenant_keys(tenant).await?;
-        let mut after = None;
+        let (mut after, mut oldest) = (None, None);
         for _ in 0..PAGES_MAX {
             let query = EventQuery {
                 endpoint: Some(endpoint),
@@ -44,15 +53,23 @@ impl App {
                 .store
                 .read(move |conn| Box::pin(async move { events::list(conn, tenant, &query).await }))
                 .await?;
-            for content in self.contents(tenant, &keys, &page.receipts).await?.into_values().flatten() {
-                let body = String::from_utf8_lossy(&content.body);
-                told.extend(text_at(&body, pointer));
+            let contents = self.contents(tenant, &keys, &page.receipts).await?;
+            for receipt in &page.receipts {
+                match contents.get(&receipt.id) {
+                    Some(Ok(content)) => {
+                        told.objects.extend(text_at(&String::from_utf8_lossy(&content.body), pointer));
+                    }
+                    _ => told.unreadable = told.unreadable.max(Some(receipt.received_at)),
+                }
+                oldest = Some(receipt.received_at);
             }
             after = page.next;
             if after.is_none() {
-                break;
+                return Ok(told);
             }
         }
+        // The newest come first: before these there are more than are looked into.
+        told.unreadable = told.unreadable.max(oldest);
         Ok(told)
     }
 }

@@ -1,8 +1,10 @@
 //! Reconciliation: asking an endpoint's provider what it sent, and inserting what never arrived, by the same
 //! road as a delivery. `settings.rs` is what a tenant sets; `runs.rs` what they see and ask for; `run.rs`
-//! does a run page by page; `page.rs` turns a page into what is written.
+//! claims a run and leaves it; `turn.rs` does a page of it with `call.rs`, `page.rs` (which looks it up) and `write.rs`.
 
+mod call;
 mod compare;
+mod job;
 mod page;
 mod prepare;
 mod run;
@@ -11,11 +13,17 @@ mod settings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_faults;
+#[cfg(test)]
+mod tests_keys;
+#[cfg(test)]
 mod tests_others;
 #[cfg(test)]
 mod tests_provider;
+mod turn;
+mod write;
 
-pub(crate) use run::reconcile_due;
+pub(crate) use job::reconcile_due;
 pub use runs::{AskedRun, Found, Run};
 pub use settings::{Reconciliation, ReconciliationAsked, ReconciliationOffer};
 

@@ -2,15 +2,16 @@
 //! something else, and which can't be read. What is missing becomes a delivery, identified by the very rules
 //! by which one that comes in is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use restante_core::id::{ReconciliationRunId, TenantId};
-use restante_core::reconcile::{ListPage, Listed};
+use restante_core::reconcile::{ListPage, Listed, may_have_been_here};
 use restante_core::request::Request;
 use restante_core::time::Timestamp;
 use restante_core::verify::{Accepted, EventKey, identify_unverified};
 use restante_store::reconciliation::{self as rows, Asked, KnownEvent, PageWrite};
+use restante_store::retention::newest_removed_in;
 use restante_store::{Delivery, StoreError};
 
 use super::runs::Found;
@@ -29,12 +30,14 @@ pub(super) struct Candidate {
     pub(super) entry: Listed,
     key: Asked,
     known: Option<KnownEvent>,
+    /// It is not here, and may have been: it is older than the keys that are held.
+    too_old: bool,
 }
 
 impl Candidate {
-    /// Whether it is not here.
+    /// Whether it is not here and never was.
     pub(super) const fn is_missing(&self) -> bool {
-        self.known.is_none()
+        self.known.is_none() && !self.too_old
     }
 }
 
@@ -47,9 +50,14 @@ pub(super) struct LookedUp {
 }
 
 impl LookedUp {
-    /// How many are not here.
+    /// How many are not here and never were.
     pub(super) fn missing(&self) -> usize {
         self.candidates.iter().filter(|one| one.is_missing()).count()
+    }
+
+    /// How many are not here and may have been.
+    pub(super) fn too_old(&self) -> usize {
+        self.candidates.iter().filter(|one| one.too_old).count()
     }
 
     /// The stretch of time in which its events would have come, where the list tells.
@@ -60,6 +68,7 @@ impl LookedUp {
 }
 
 /// What a run knows while it goes on.
+#[derive(Clone)]
 pub(super) struct Progress {
     pub(super) found: Vec<Found>,
     pub(super) unprocessed: BTreeMap<String, u64>,
@@ -82,19 +91,26 @@ impl App {
             match request.as_ref().and_then(|request| key(target, request)) {
                 // The same event may stand twice in a page: sent twice, or moved while it was read.
                 Some(key) if candidates.iter().any(|one: &Candidate| one.key == key) => {}
-                Some(key) => candidates.push(Candidate { entry, key, known: None }),
+                Some(key) => candidates.push(Candidate { entry, key, known: None, too_old: false }),
                 None => failed += 1,
             }
         }
         let asked: Vec<Asked> = candidates.iter().map(|one| one.key.clone()).collect();
         let provider = target.provider();
-        let known = self
+        let scopes: BTreeSet<String> = asked.iter().map(|one| one.scope.clone()).collect();
+        let (known, removed) = self
             .store
             .read(move |conn| {
-                Box::pin(async move { rows::known_events(conn, tenant, provider, &asked).await })
+                Box::pin(async move {
+                    // In this order: a key that goes in between is noted by the second look.
+                    let known = rows::known_events(conn, tenant, provider, &asked).await?;
+                    Ok((known, newest_removed_in(conn, tenant, provider, scopes).await?))
+                })
             })
             .await?;
         for (candidate, known) in candidates.iter_mut().zip(known) {
+            let newest = removed.get(&candidate.key.scope).copied();
+            candidate.too_old = known.is_none() && may_have_been_here(candidate.entry.at, newest);
             candidate.known = known;
         }
         Ok(LookedUp { candidates, failed, listed })
@@ -128,7 +144,7 @@ impl App {
 }
 
 /// What a looked-up page writes, but for the deliveries and the place of the next page.
-pub(super) fn write_of(looked_up: &LookedUp, progress: &Progress) -> PageWrite {
+pub(super) fn write_of(looked_up: &LookedUp) -> PageWrite {
     let mut types: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let (mut known, mut mismatched) = (Vec::new(), 0);
     for candidate in &looked_up.candidates {
@@ -144,17 +160,13 @@ pub(super) fn write_of(looked_up: &LookedUp, progress: &Progress) -> PageWrite {
         }
     }
     PageWrite {
-        deliveries: Vec::new(),
         known,
         types,
         listed: looked_up.listed,
-        redelivered: 0,
-        missing: 0,
         mismatched,
         failed: looked_up.failed,
-        position: None,
-        found: String::new(),
-        unprocessed: progress.unprocessed.clone(),
+        too_old: looked_up.too_old() as u64,
+        ..PageWrite::default()
     }
 }
 

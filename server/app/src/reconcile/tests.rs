@@ -23,14 +23,14 @@ use crate::receive::{Incoming, Road};
 use crate::settings::Settings;
 use crate::testing::{TestApp, TestTenant};
 
-struct Bench {
-    a: TestApp,
-    tenant: TestTenant,
-    endpoint: EndpointId,
-    provider: Provider,
+pub(super) struct Bench {
+    pub(super) a: TestApp,
+    pub(super) tenant: TestTenant,
+    pub(super) endpoint: EndpointId,
+    pub(super) provider: Provider,
 }
 
-fn asked(provider: &Provider, key: &str) -> ReconciliationAsked {
+pub(super) fn asked(provider: &Provider, key: &str) -> ReconciliationAsked {
     ReconciliationAsked {
         credentials: BTreeMap::from([("api_key".to_owned(), Secret::new(key.to_owned()))]),
         base_url: Some(provider.base_url.clone()),
@@ -39,7 +39,7 @@ fn asked(provider: &Provider, key: &str) -> ReconciliationAsked {
     }
 }
 
-async fn bench(t: TestStore) -> Bench {
+pub(super) async fn bench(t: TestStore) -> Bench {
     let settings = Settings { outbound_allow: vec!["127.0.0.0/8".parse().unwrap()], ..Settings::default() };
     let a = TestApp::with_settings(t, settings);
     let tenant = a.tenant("acme").await;
@@ -50,32 +50,32 @@ async fn bench(t: TestStore) -> Bench {
 }
 
 impl Bench {
-    fn now(&self) -> i64 {
+    pub(super) fn now(&self) -> i64 {
         self.a.app.clock.now().seconds()
     }
 
     /// What is to be done now.
-    async fn go(&self) -> Option<Left> {
+    pub(super) async fn go(&self) -> Option<Left> {
         go(&self.a.app, &self.tenant, self.endpoint).await
     }
 
-    async fn ask(&self) -> Run {
+    pub(super) async fn ask(&self) -> Run {
         self.ask_as(AskedRun::default()).await
     }
 
     /// Asks for a run and does it.
-    async fn ask_as(&self, how: AskedRun) -> Run {
+    pub(super) async fn ask_as(&self, how: AskedRun) -> Run {
         let made = self.a.app.ask_reconciliation(&self.tenant.by, self.endpoint, how, None).await.unwrap();
         assert!(self.go().await.is_some());
         self.a.app.reconciliation_run(&self.tenant.by, self.endpoint, made.value).await.unwrap()
     }
 
-    async fn last(&self) -> Run {
+    pub(super) async fn last(&self) -> Run {
         self.a.app.reconciliation_runs(&self.tenant.by, self.endpoint, None, 1).await.unwrap().remove(0)
     }
 
     /// Delivers an event as the provider does, signed.
-    async fn deliver(&self, id: &str, at: i64, kind: &str) {
+    pub(super) async fn deliver(&self, id: &str, at: i64, kind: &str) {
         let token = self.a.app.token_of(self.tenant.by.tenant(), self.endpoint).await.unwrap();
         let target = self.a.app.find_endpoint(&token).await.unwrap().unwrap();
         let now = self.a.app.clock.now();
@@ -95,7 +95,7 @@ impl Bench {
         assert!(matches!(taken.ending, crate::receive::Ending::Committed(_)));
     }
 
-    async fn stored(&self) -> BTreeSet<String> {
+    pub(super) async fn stored(&self) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         let tenant = self.tenant.by.tenant();
         let mut after = None;
@@ -121,13 +121,13 @@ impl Bench {
     }
 }
 
-async fn go(app: &App, tenant: &TestTenant, endpoint: EndpointId) -> Option<Left> {
+pub(super) async fn go(app: &App, tenant: &TestTenant, endpoint: EndpointId) -> Option<Left> {
     let stop = watch::channel(false).1;
     let until = Instant::now() + Duration::from_secs(600);
     app.reconcile(tenant.by.tenant(), endpoint, &stop, until).await.unwrap()
 }
 
-fn ids(name: &str, range: std::ops::Range<usize>) -> impl Iterator<Item = String> + use<'_> {
+pub(super) fn ids(name: &str, range: std::ops::Range<usize>) -> impl Iterator<Item = String> + use<'_> {
     range.map(move |number| format!("evt_{name}{number:05}"))
 }
 

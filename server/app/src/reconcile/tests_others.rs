@@ -207,6 +207,10 @@ both_engines!(shopify_orders_without_a_webhook_are_reported_and_not_inserted, |t
     assert_eq!((run.row.listed, run.row.missing, run.row.inserted), (2, 1, 0));
     assert_eq!(run.found[0].event_id.as_deref(), Some("999"));
     assert_eq!(b.a.t.count("receipts").await, 1);
+    // What an event told of that can't be read any more is not known, and not called missing.
+    b.a.app.erase_event(&b.tenant.by, id, false, "asked for").await.unwrap();
+    let run = b.run().await;
+    assert_eq!((run.row.listed, run.row.missing, run.row.too_old), (2, 0, 2));
 });
 
 both_engines!(twilio_messages_that_never_arrived_get_the_key_of_their_callback, |t| async {

@@ -27,6 +27,12 @@ pub(super) enum Fault {
     Circle,
     /// The page, after an event was added at the top of the list.
     Grows(String),
+    /// A status with these headers.
+    Headers(u16, String),
+    /// The page as if no time had been asked for.
+    Unfiltered,
+    /// The page, once the other side lets go.
+    Held(Arc<tokio::sync::Notify>, Arc<tokio::sync::Notify>),
 }
 
 #[derive(Default)]
@@ -103,6 +109,14 @@ async fn answer(mut stream: TcpStream, state: &Mutex<State>) {
         }
     }
     let head = String::from_utf8(head).unwrap();
+    let held = match state.lock().unwrap().faults.front() {
+        Some(Fault::Held(arrived, go)) => Some((Arc::clone(arrived), Arc::clone(go))),
+        _ => None,
+    };
+    if let Some((arrived, go)) = held {
+        arrived.notify_one();
+        go.notified().await;
+    }
     let (status, more, body, cut) = page(&head, state);
     let text = format!(
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{more}connection: close\r\n\r\n",
@@ -128,6 +142,9 @@ fn page(head: &str, state: &Mutex<State>) -> (u16, String, String, bool) {
             let after = after.map_or_else(String::new, |after| format!("retry-after: {after}\r\n"));
             return (*status, after, json!({"error": {}}).to_string(), false);
         }
+        Some(Fault::Headers(status, headers)) => {
+            return (*status, headers.clone(), json!({"error": {}}).to_string(), false);
+        }
         Some(Fault::Html) => return (200, String::new(), "<html>login</html>".to_owned(), false),
         Some(Fault::Grows(id)) => {
             let at = state.events.first().map_or(0, |event| event.1);
@@ -152,9 +169,13 @@ fn page(head: &str, state: &Mutex<State>) -> (u16, String, String, bool) {
             _ => return error(400, "Received unknown parameter"),
         }
     }
+    if matches!(fault, Some(Fault::Unfiltered)) {
+        from = i64::MIN;
+    }
     if !(1..=100).contains(&limit) {
         return error(400, "limit is 1 to 100");
     }
+    let state = &*state;
     let found: Vec<&(String, i64, String)> = state
         .events
         .iter()

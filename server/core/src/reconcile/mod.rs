@@ -4,6 +4,7 @@
 
 mod auth;
 mod event;
+mod kept;
 mod lister;
 mod page;
 mod pick;
@@ -12,10 +13,13 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod units;
+mod wait;
 
+pub use kept::{CLOCK_ERROR_SECONDS, keys_held_from, may_have_been_here};
 pub use lister::{ListRequest, Lister, Window};
 pub use page::{ListPage, Listed};
 pub use recipe::{Compare, Field, Recipe};
+pub use wait::wait_seconds;
 
 /// The text at a place of a JSON document: a string, a number or a boolean.
 pub fn text_at(document: &str, pointer: &str) -> Option<String> {

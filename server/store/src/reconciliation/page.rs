@@ -1,8 +1,9 @@
 //! A page of a provider's list: what is known of it, and the one transaction that writes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use restante_core::id::{EndpointId, ReceiptId, ReconciliationRunId, TenantId, uuid_v7_floor};
+use restante_core::reconcile::may_have_been_here;
 use restante_core::time::Timestamp;
 
 use super::sql::{
@@ -11,6 +12,7 @@ use super::sql::{
 };
 use crate::deliveries::{Committed, Delivery, Writer};
 use crate::engine::{Batch, Conn, StoreError, values};
+use crate::retention::newest_removed_in;
 use crate::rollups::Lane;
 
 /// The right to run an endpoint's reconciliation.
@@ -111,10 +113,14 @@ pub async fn received_between(
 }
 
 /// All that a page writes.
-#[derive(Debug)]
+#[derive(Debug, Clone, Default)]
 pub struct PageWrite {
+    /// Whether only a part of the page is written, after which it is read again from its beginning.
+    pub is_part: bool,
     /// Events that are not here, each as a delivery of its own.
     pub deliveries: Vec<Delivery>,
+    /// When each of them happened, by the provider.
+    pub happened: Vec<Option<Timestamp>>,
     /// Receipts that are here.
     pub known: Vec<ReceiptId>,
     /// By type: how many were listed, and how many of them ever came by webhook.
@@ -129,6 +135,8 @@ pub struct PageWrite {
     pub mismatched: u64,
     /// Those that could not be read.
     pub failed: u64,
+    /// Those that are not here and may have been, since they are older than the keys that are held.
+    pub too_old: u64,
     /// Where the next page is.
     pub position: Option<String>,
     /// Events that were missing so far, a few, as JSON; the caller adds to what it had.
@@ -151,10 +159,12 @@ pub struct PageDone {
 }
 
 /// Writes a page: its receipts, its counters and the place of the next one, together. An endpoint that has
-/// changed since the page was prepared, and a lease that was lost, leave nothing of it.
+/// changed since the page was prepared, keys of its events that were removed meanwhile, and a lease that was lost,
+/// leave nothing of it.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when the endpoint has changed or the caller has lost it; or what the database ran into.
+/// [`StoreError::Stale`] when the endpoint or the keys have changed or the caller has lost it; or what the database
+/// ran into.
 pub async fn write_page(conn: &mut Conn<'_>, hold: &Hold, page: PageWrite) -> Result<PageDone, StoreError> {
     let mut done = PageDone { unprocessed: page.unprocessed, ..PageDone::default() };
     let mut known = page.known;
@@ -172,6 +182,7 @@ pub async fn write_page(conn: &mut Conn<'_>, hold: &Hold, page: PageWrite) -> Re
             }
             done.committed.push(committed);
         }
+        demand_newer(conn, &page.deliveries, &page.happened, &done.committed).await?;
     }
     done.known = known.len() as u64;
     if !known.is_empty() {
@@ -207,11 +218,37 @@ pub async fn write_page(conn: &mut Conn<'_>, hold: &Hold, page: PageWrite) -> Re
         count(page.missing),
         count(page.mismatched),
         count(page.failed),
+        count(page.too_old),
         page.found,
         unprocessed,
+        i64::from(!page.is_part),
     ];
-    match conn.execute(&RECONCILIATION_RUN_PAGE, values).await? {
-        1 => Ok(done),
-        _ => Err(StoreError::Stale),
+    if conn.execute(&RECONCILIATION_RUN_PAGE, values).await? != 1 {
+        return Err(StoreError::Stale);
     }
+    Ok(done)
+}
+
+/// Demands that each event which came in is newer than the keys that were removed. This is asked after the insertion:
+/// it waited for a transaction that was removing its key, and now what that one noted is seen.
+async fn demand_newer(
+    conn: &mut Conn<'_>,
+    deliveries: &[Delivery],
+    happened: &[Option<Timestamp>],
+    committed: &[Committed],
+) -> Result<(), StoreError> {
+    let Some(first) = deliveries.first() else { return Ok(()) };
+    let scopes: BTreeSet<String> =
+        deliveries.iter().flat_map(|one| &one.receipts).map(|receipt| receipt.scope.clone()).collect();
+    let removed = newest_removed_in(conn, first.tenant, &first.provider, scopes).await?;
+    let all = deliveries.iter().zip(committed).enumerate();
+    for (place, (delivery, committed)) in all {
+        let at = happened.get(place).copied().flatten();
+        for (asked, done) in delivery.receipts.iter().zip(&committed.receipts) {
+            if !done.duplicate && may_have_been_here(at, removed.get(&asked.scope).copied()) {
+                return Err(StoreError::Stale);
+            }
+        }
+    }
+    Ok(())
 }

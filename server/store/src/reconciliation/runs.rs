@@ -1,6 +1,7 @@
 //! Runs: asked for or due, claimed by one node at a time, ended or left to the next.
 
 use restante_core::id::{EndpointId, ReconciliationRunId, TenantId};
+use restante_core::reconcile::keys_held_from;
 use restante_core::time::Timestamp;
 use uuid::Uuid;
 
@@ -13,6 +14,7 @@ use super::sql::{
     RECONCILIATION_RUNS_FORGET, RECONCILIATION_TYPES_NEVER, RECONCILIATIONS_DUE,
 };
 use crate::engine::{Conn, Row, StoreError, values};
+use crate::retention::newest_removed;
 
 /// Runs that are kept of each endpoint.
 const RUNS_KEPT: u32 = 1_000;
@@ -32,6 +34,8 @@ pub struct NewRun {
     pub actor: Option<String>,
     /// From where on, where a person says so.
     pub from: Option<Timestamp>,
+    /// Up to where, where a person says so.
+    pub to: Option<Timestamp>,
     /// Whether it may find that everything is missing.
     pub trusting: bool,
 }
@@ -57,6 +61,8 @@ pub struct RunRow {
     pub from: Option<Timestamp>,
     /// Its end.
     pub to: Option<Timestamp>,
+    /// Where it would begin if the keys of all events since then were still here; `None` where it begins there.
+    pub wanted_from: Option<Timestamp>,
     /// Where the next page is.
     pub position: Option<String>,
     /// Pages that were read.
@@ -77,6 +83,8 @@ pub struct RunRow {
     pub mismatched: u64,
     /// Those that could not be read or stored.
     pub failed: u64,
+    /// Those that are not here and may have been, since they are older than the keys that are held.
+    pub too_old: u64,
     /// Tries of the present page that went wrong.
     pub tries: u64,
     /// `done`, `failed` or `refused`.
@@ -140,13 +148,14 @@ async fn insert(
     new: NewRun,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let NewRun { id, cause, actor, from, trusting } = new;
-    let values = values![tenant, endpoint, id, cause, actor, now, from, trusting];
+    let NewRun { id, cause, actor, from, to, trusting } = new;
+    let values = values![tenant, endpoint, id, cause, actor, now, from, to, trusting];
     conn.execute(&RECONCILIATION_RUN_INSERT, values).await.map(|_| ())
 }
 
 /// Gives the caller the run of an endpoint that is to be done now: one that was begun and left, one that was
-/// asked for, or a new one when it is due (`new`, and from where on it looks, are given for that).
+/// asked for, or a new one when it is due (`new`, and from where on it looks, are given for that). Its stretch begins
+/// after every event of `provider` whose key was removed, however far back it was to begin.
 ///
 /// # Errors
 /// What the database ran into.
@@ -154,6 +163,7 @@ pub async fn claim(
     conn: &mut Conn<'_>,
     tenant: TenantId,
     endpoint: EndpointId,
+    provider: &str,
     lease_seconds: u32,
     new: impl FnOnce(&ReconciliationRow, Timestamp) -> NewRun + Send,
     from: impl FnOnce(&ReconciliationRow, &RunRow, Timestamp) -> Timestamp + Send,
@@ -174,8 +184,14 @@ pub async fn claim(
         open = self::open(conn, tenant, endpoint).await?;
     }
     let Some(run) = open else { return Ok(None) };
-    let from = from(&row, &run, now);
-    let begin = values![tenant, endpoint, run.id, now, from, now];
+    // One that was begun keeps its stretch, unless keys went meanwhile.
+    let begun = run.started_at.and(run.wanted_from.or(run.from));
+    let to = run.to.unwrap_or(now);
+    let wanted = begun.unwrap_or_else(|| from(&row, &run, now)).min(to);
+    let held = newest_removed(conn, tenant, provider, endpoint).await?.map(keys_held_from);
+    let from = held.map_or(wanted, |held| wanted.max(held)).min(to);
+    let wanted = (from > wanted).then_some(wanted);
+    let begin = values![tenant, endpoint, run.id, now, from, to, wanted];
     conn.execute(&RECONCILIATION_RUN_BEGIN, begin).await?;
     row.lease_epoch += 1;
     let until = now.plus_seconds(i64::from(lease_seconds));
@@ -332,6 +348,7 @@ fn read(row: &Row) -> Result<RunRow, StoreError> {
         finished_at: row.time_or_null("finished_at")?,
         from: row.time_or_null("from_at")?,
         to: row.time_or_null("to_at")?,
+        wanted_from: row.time_or_null("wanted_from")?,
         position: row.text_or_null("position")?,
         pages: row.count("pages")?,
         restarts: row.count("restarts")?,
@@ -342,6 +359,7 @@ fn read(row: &Row) -> Result<RunRow, StoreError> {
         missing: row.count("missing")?,
         mismatched: row.count("mismatched")?,
         failed: row.count("failed")?,
+        too_old: row.count("too_old")?,
         tries: row.count("tries")?,
         outcome: row.text_or_null("outcome")?,
         error: row.text_or_null("error")?,

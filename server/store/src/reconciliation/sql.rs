@@ -79,37 +79,38 @@ statements! {
 
     /// Makes a run.
     RECONCILIATION_RUN_INSERT = both
-        "INSERT INTO reconciliation_runs (tenant_id, endpoint_id, id, cause, actor, asked_at, from_at, trusting)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        "INSERT INTO reconciliation_runs (tenant_id, endpoint_id, id, cause, actor, asked_at, from_at, to_at, trusting)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
     /// A run.
     RECONCILIATION_RUN = both
         "SELECT id, cause, actor, asked_at, trusting, started_at, finished_at, from_at, to_at, position, pages, restarts, listed, known,
-            inserted, redelivered, missing, mismatched, failed, tries, outcome, error, found, unprocessed
+            inserted, redelivered, missing, mismatched, failed, tries, outcome, error, found, unprocessed, wanted_from, too_old
             FROM reconciliation_runs WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3";
 
     /// The oldest run that has not ended.
     RECONCILIATION_RUN_OPEN = both
         "SELECT id, cause, actor, asked_at, trusting, started_at, finished_at, from_at, to_at, position, pages, restarts, listed, known,
-            inserted, redelivered, missing, mismatched, failed, tries, outcome, error, found, unprocessed
+            inserted, redelivered, missing, mismatched, failed, tries, outcome, error, found, unprocessed, wanted_from, too_old
             FROM reconciliation_runs WHERE tenant_id = $1 AND endpoint_id = $2 AND finished_at IS NULL ORDER BY id LIMIT 1";
 
     /// The newest runs of an endpoint.
     RECONCILIATION_RUNS = both
         "SELECT id, cause, actor, asked_at, trusting, started_at, finished_at, from_at, to_at, position, pages, restarts, listed, known,
-            inserted, redelivered, missing, mismatched, failed, tries, outcome, error, found, unprocessed
+            inserted, redelivered, missing, mismatched, failed, tries, outcome, error, found, unprocessed, wanted_from, too_old
             FROM reconciliation_runs WHERE tenant_id = $1 AND endpoint_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4";
 
-    /// Begins a run that was made.
+    /// Begins a run that was made, or goes on with it.
     RECONCILIATION_RUN_BEGIN = both
-        "UPDATE reconciliation_runs SET started_at = COALESCE(started_at, $4), from_at = COALESCE(from_at, $5), to_at = COALESCE(to_at, $6)
+        "UPDATE reconciliation_runs SET started_at = COALESCE(started_at, $4), from_at = $5, to_at = $6, wanted_from = $7
             WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3 AND finished_at IS NULL";
 
-    /// What a page has brought, and where the next one is.
+    /// What a page has brought, and where the next one is. A part that brought nothing is no better try than the one before.
     RECONCILIATION_RUN_PAGE = both
-        "UPDATE reconciliation_runs SET position = $4, pages = pages + 1, listed = listed + $5, known = known + $6,
+        "UPDATE reconciliation_runs SET position = $4, pages = pages + $15, listed = listed + $5, known = known + $6,
             inserted = inserted + $7, redelivered = redelivered + $8, missing = missing + $9, mismatched = mismatched + $10,
-            failed = failed + $11, found = $12, unprocessed = $13, tries = 0, error = NULL
+            failed = failed + $11, too_old = too_old + $12, found = $13, unprocessed = $14,
+            tries = CASE WHEN $15 + $7 > 0 THEN 0 ELSE tries END, error = CASE WHEN $15 + $7 > 0 THEN NULL ELSE error END
             WHERE tenant_id = $1 AND endpoint_id = $2 AND id = $3 AND finished_at IS NULL";
 
     /// Notes that a page could not be had, or that it is asked for from the beginning again.

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::due::Kept;
 use super::held::{HoldFacts, held_among};
+use super::removed::{self, RemovedKey};
 use super::sql;
 use crate::engine::{Conn, Row, StoreError, values};
 use crate::events::PayloadState;
@@ -136,10 +137,17 @@ pub async fn remove_keys(
 ) -> Result<u64, StoreError> {
     let rows = conn.fetch_all(&sql::KEYS_DUE_LOCKED, values![tenant, receipts]).await?;
     let locked = rows.iter().map(Tombstone::read).collect::<Result<Vec<_>, _>>()?;
+    let mut gone = HashMap::new();
+    for row in &rows {
+        let at = row.time("stored_at")?.max(row.time("received_at")?);
+        let key = RemovedKey { provider: row.text("provider")?, scope: row.text("scope")?, at };
+        gone.insert(row.uuid("id")?, key);
+    }
     let keys = judge(conn, tenant, locked, before, rule).await?.keys;
     if keys.is_empty() {
         return Ok(0);
     }
+    let gone: Vec<RemovedKey> = keys.iter().filter_map(|id| gone.remove(id)).collect();
     let mut tally = Tally::default();
     for row in conn.fetch_all(&sql::HANDOFFS_DELETE, values![tenant, keys.clone()]).await? {
         let state = State::from_code(row.int("state")?).ok_or_else(|| row.broken("state"))?;
@@ -159,6 +167,7 @@ pub async fn remove_keys(
         conn.execute(statement, values![tenant, keys.clone()]).await?;
     }
     let removed = conn.execute(&sql::RECEIPTS_DELETE, values![tenant, keys]).await?;
+    removed::note(conn, tenant, gone).await?;
     failpoint::pass(failpoint::RETENTION_BATCH).await?;
     // Counters come last, as everywhere.
     tally.write(conn, Lane::Other).await?;

@@ -11,6 +11,7 @@ mod keys;
 mod lives;
 mod payloads;
 mod policies;
+mod removed;
 mod runs;
 mod seen;
 mod space;
@@ -30,6 +31,7 @@ pub use policies::{
     OverrideRow, PolicyLevel, PolicyRow, delete_override, delete_policy, policies, policy, put_override,
     put_policy,
 };
+pub use removed::{newest_removed, newest_removed_in};
 pub use runs::{
     LineCounts, NewRun, RunLine, RunRow, add_to_line, close_cut_off, finish, forget_old,
     insert as insert_run, keep_reasons, lines_of_run, newest as newest_runs, of_tenant as runs_of_tenant,
@@ -41,8 +43,18 @@ pub(crate) use sql::RETENTION_OPEN_LOCKED;
 /// Every statement here.
 #[cfg(test)]
 pub(crate) fn all_statements() -> impl Iterator<Item = &'static crate::engine::Sql> {
-    [sql::ALL, held::ALL, holds::ALL, lives::ALL, policies::ALL, runs::ALL, seen::ALL, space::ALL]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        sql::ALL,
+        held::ALL,
+        holds::ALL,
+        lives::ALL,
+        policies::ALL,
+        removed::ALL,
+        runs::ALL,
+        seen::ALL,
+        space::ALL,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }

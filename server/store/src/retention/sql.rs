@@ -166,10 +166,10 @@ statements! {
     // Differs in the list and the lock.
     /// Some of them, locked.
     KEYS_DUE_LOCKED =
-        sqlite "SELECT x.id, x.endpoint_id, x.scope, x.stored_at, x.weak, x.deliveries FROM json_each($2) AS r
+        sqlite "SELECT x.id, x.endpoint_id, x.provider, x.scope, x.received_at, x.stored_at, x.weak, x.deliveries FROM json_each($2) AS r
             CROSS JOIN receipts AS x ON x.tenant_id = $1 AND x.id = unhex(r.value)
             WHERE x.payload_state <> 'stored' ORDER BY x.id"
-        postgres "SELECT x.id, x.endpoint_id, x.scope, x.stored_at, x.weak, x.deliveries FROM UNNEST($2::uuid[]) AS r (id)
+        postgres "SELECT x.id, x.endpoint_id, x.provider, x.scope, x.received_at, x.stored_at, x.weak, x.deliveries FROM UNNEST($2::uuid[]) AS r (id)
             JOIN receipts AS x ON x.tenant_id = $1 AND x.id = r.id
             WHERE x.payload_state <> 'stored' ORDER BY x.id FOR UPDATE OF x SKIP LOCKED";
 

@@ -36,6 +36,7 @@ pub(super) static TABLES: &[Table] = &[
     table("variants", &REMOVE_VARIANTS),
     table("receipts", &REMOVE_RECEIPTS),
     Table { name: "payloads", remove: &REMOVE_PAYLOADS, by_bytes: true },
+    table("removed_keys", &REMOVE_REMOVED_KEYS),
     table("retention_run_lines", &REMOVE_RETENTION_RUN_LINES),
     table("retention_overrides", &REMOVE_RETENTION_OVERRIDES),
     table("retention_holds", &REMOVE_RETENTION_HOLDS),
@@ -124,6 +125,11 @@ statements! {
             FROM (SELECT id, length(headers_sealed) + length(body_sealed) + COALESCE(length(decoded_sealed), 0) AS size
                 FROM payloads WHERE tenant_id = $1 ORDER BY id LIMIT $2) AS sized) AS summed
             WHERE before IS NULL OR before < $3)";
+
+    /// Removes rows of `removed_keys`.
+    REMOVE_REMOVED_KEYS = both
+        "DELETE FROM removed_keys WHERE tenant_id = $1 AND (provider, scope) IN
+            (SELECT provider, scope FROM removed_keys WHERE tenant_id = $1 ORDER BY provider, scope LIMIT $2)";
 
     /// Removes rows of `retention_run_lines`.
     REMOVE_RETENTION_RUN_LINES = both

@@ -11,6 +11,7 @@ use super::words::{ERROR_CHARS_MAX, badge, cause, sentence};
 use crate::fault::Fault;
 use crate::page::{Page, answer, missing};
 use crate::parts::alien::Alien;
+use crate::parts::amount::counted;
 use crate::parts::badge::Badge;
 use crate::parts::moment::Moment;
 use crate::parts::shell::{Area, Shell};
@@ -31,6 +32,9 @@ pub(crate) struct ReportPage {
     error: Option<Alien>,
     facts: Vec<(&'static str, u64)>,
     window: Option<(Moment, Moment)>,
+    /// Where the stretch would begin if all ids were still here.
+    wanted_from: Option<Moment>,
+    too_old: Option<String>,
     began: Moment,
     ended: Option<Moment>,
     found: Vec<FoundLine>,
@@ -86,6 +90,7 @@ impl ReportPage {
             ("Changed without an event", row.missing),
             ("Here with another type", row.mismatched),
             ("Could not be read", row.failed),
+            ("Too old to tell", row.too_old),
             ("Pages", row.pages),
             ("Begun again", row.restarts),
         ];
@@ -104,6 +109,10 @@ impl ReportPage {
                 .map(|(_, fact)| fact)
                 .collect(),
             window: row.from.zip(row.to).map(|(from, to)| (Moment::new(from, now), Moment::new(to, now))),
+            wanted_from: row.wanted_from.map(|at| Moment::new(at, now)),
+            too_old: (row.too_old > 0).then(|| {
+                counted(row.too_old, "event that the provider lists is", "events that the provider lists are")
+            }),
             began: Moment::new(row.started_at.unwrap_or(row.asked_at), now),
             ended: row.finished_at.map(|at| Moment::new(at, now)),
             found_more: run.found.len() as u64 >= 200,
@@ -147,5 +156,28 @@ mod tests {
         let text = page.render().unwrap();
         assert_eq!(text.matches("href=\"/t/acme/events/rcp_").count(), 1, "{text}");
         assert!(text.contains("Here, and not processed") && text.contains("/consumers/billing"), "{text}");
+    }
+
+    #[test]
+    fn a_stretch_that_was_shortened_says_so_and_why() {
+        let page = |run: &Run| {
+            let shell = Shell::sample(Area::Reconciliation);
+            ReportPage::new(shell, "Payments".to_owned(), String::new(), run, samples::NOW).render().unwrap()
+        };
+        let mut some = samples::run("evt_1", 0, Some("done"));
+        some.row.wanted_from = Some(samples::NOW.plus_seconds(-30 * 86_400));
+        (some.row.listed, some.row.known, some.row.too_old) = (3, 1, 2);
+        let text = page(&some);
+        assert!(text.contains("<h1>1 event was here already, 2 too old to tell.</h1>"), "{text}");
+        assert!(text.contains("It was to look back to"), "{text}");
+        assert!(text.contains("2 events that the provider lists are older than what Restante"), "{text}");
+        some.row.wanted_from = None;
+        (some.row.known, some.row.too_old) = (3, 0);
+        let text = page(&some);
+        assert!(text.contains("<h1>All 3 events were here already.</h1>"), "{text}");
+        assert!(!text.contains("Older than what is still here"), "{text}");
+        some.row.failed = 1;
+        let text = page(&some);
+        assert!(text.contains("<h1>3 events were here already, 1 could not be read.</h1>"), "{text}");
     }
 }

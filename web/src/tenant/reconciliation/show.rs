@@ -193,7 +193,7 @@ pub(crate) async fn run(
     Form(form): Form<RunForm>,
 ) -> Result<Response, Fault> {
     let Ok(id) = id.parse::<EndpointId>() else { return Ok(missing()) };
-    let asked = AskedRun { from: None, trusting: form.trusting == "yes" };
+    let asked = AskedRun { trusting: form.trusting == "yes", ..AskedRun::default() };
     web.app.ask_reconciliation(&member.by, id, asked, None).await?;
     let to = format!("/t/{slug}/endpoints/{id}/reconciliation?said=reconciliation-asked");
     Ok(Redirect::to(&to).into_response())

@@ -40,7 +40,7 @@ impl RunLine {
             listed: row.listed,
             known: row.known,
             inserted: row.inserted,
-            odd: row.mismatched + row.failed,
+            odd: row.mismatched + row.failed + row.too_old,
         }
     }
 }
@@ -80,7 +80,10 @@ pub(super) fn sentence(run: &Run) -> String {
         return match (row.listed, row.finished_at.is_some()) {
             (0, false) => "Nothing has been listed yet.".to_owned(),
             (0, true) => "The provider listed nothing.".to_owned(),
-            (listed, _) => format!("All {} were here already.", counted(listed, "event", "events")),
+            (listed, _) if row.failed + row.too_old == 0 => {
+                format!("All {} were here already.", counted(listed, "event", "events"))
+            }
+            _ => format!("{} here already{}.", counted(row.known, "event was", "events were"), beside(run)),
         };
     }
     let mut text = counted(lost, "event found that never arrived", "events found that never arrived");
@@ -90,7 +93,20 @@ pub(super) fn sentence(run: &Run) -> String {
     if row.redelivered > 0 {
         text.push_str(&format!(", {} asked for again", row.redelivered));
     }
+    text.push_str(&beside(run));
     text.push('.');
+    text
+}
+
+/// What else there was to see, behind a sentence that is not yet at its end.
+fn beside(run: &Run) -> String {
+    let (row, mut text) = (&run.row, String::new());
+    if row.too_old > 0 {
+        text.push_str(&format!(", {} too old to tell", row.too_old));
+    }
+    if row.failed > 0 {
+        text.push_str(&format!(", {} could not be read", row.failed));
+    }
     text
 }
 
