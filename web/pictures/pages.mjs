@@ -49,6 +49,12 @@ const wrongLimits = async (page) => {
   await page.waitForSelector("#faults");
 };
 
+// The field is folded away: most endpoints ask the provider's usual host.
+const wrongHost = async (page) => {
+  await page.click("#settings summary");
+  await submitted({ "#base_url": "http://127.0.0.1:9" })(page);
+};
+
 const openAll = (page) => page.evaluate(() => document.querySelectorAll("details.fold").forEach((one) => { one.open = true; }));
 
 const retentionDraft = (payloads, receipts) => async (page) => {
@@ -105,7 +111,7 @@ export function pages(ids, stress) {
     owner("endpoint-custom", "/endpoints/new/custom", tryOut),
     owner("reconciliation", "/reconciliation"),
     owner("reconciliation-endpoint", `/endpoints/${ids.Payments}/reconciliation`),
-    owner("reconciliation-wrong", `/endpoints/${ids.Payments}/reconciliation`, submitted({ "#base_url": "http://127.0.0.1:9" })),
+    owner("reconciliation-wrong", `/endpoints/${ids.Payments}/reconciliation`, wrongHost),
     owner("consumers", "/consumers"),
     owner("consumer", "/consumers/search-index"),
     owner("consumer-rust", "/consumers/billing?worker=rust"),
