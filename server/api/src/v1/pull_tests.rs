@@ -148,6 +148,7 @@ both_engines!(an_event_goes_from_its_sender_to_the_ack, |t| async {
             "livemode",
             "occurred_at",
             "origin",
+            "payload_removed_at",
             "payload_state",
             "provider",
             "reason",
