@@ -723,7 +723,9 @@ both_engines!(counters_and_logs_have_a_life_too, |t| async {
 
 both_engines!(an_invitation_and_its_link_go_a_month_after_its_end, |t| async {
     let b = Bench::new(t).await;
-    b.a.app.invite(&b.tenant.by, "eve@example.com", restante_core::access::Role::Viewer).await.unwrap();
+    let owner = b.a.app.person_of("owner@acme.test").await.unwrap().unwrap();
+    let by = b.a.app.who(owner, Some("acme")).await.unwrap().unwrap().here.unwrap().by(owner, None);
+    b.a.app.invite(&by, "eve@example.com", restante_core::access::Role::Viewer).await.unwrap();
     let links = b.count("lookups").await;
     b.days(30).await;
     b.run().await;

@@ -258,7 +258,7 @@ mod tests {
                 assert!(!text.contains(act), "{act}: nothing can be done with bytes that are gone");
             }
         }
-        assert!(!page(&samples::ordinary(), "Payments").contains("tombstone"));
+        assert!(!page(&samples::ordinary(), "Payments").contains("This is a tombstone"));
     }
 
     #[test]
