@@ -22,8 +22,6 @@ use crate::receive::{Incoming, Road, Target};
 const FOUND_MAX: usize = 200;
 /// Entries of a page below which it is no sign of anything that all of them are missing.
 pub(super) const ABSENCE_ENTRIES_MIN: u32 = 20;
-/// How much later than it happened an event may come by webhook and still be of the same stretch.
-const ARRIVAL_SECONDS_MAX: i64 = 10 * 60;
 
 /// An entry with the request that it stands for.
 pub(super) struct Candidate {
@@ -60,10 +58,10 @@ impl LookedUp {
         self.candidates.iter().filter(|one| one.too_old).count()
     }
 
-    /// The stretch of time in which its events would have come, where the list tells.
+    /// The stretch of time in which its events happened, where the list tells.
     pub(super) fn stretch(&self) -> Option<(Timestamp, Timestamp)> {
         let times = || self.candidates.iter().filter_map(|one| one.entry.at);
-        Some((times().min()?, times().max()?.plus_seconds(ARRIVAL_SECONDS_MAX)))
+        Some((times().min()?, times().max()?))
     }
 }
 

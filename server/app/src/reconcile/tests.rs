@@ -368,6 +368,41 @@ both_engines!(an_outage_is_no_other_account, |t| async {
     assert_eq!((run.row.outcome.as_deref(), run.row.inserted), (Some("done"), 250), "{:?}", run.row.error);
 });
 
+// Webhooks come again before the provider is asked, and more of them than one could overlook.
+both_engines!(an_outage_between_webhooks_is_no_other_account, |t| async {
+    let b = bench(t).await;
+    let busy = async |name: &str| {
+        b.provider.add(ids(name, 0..150), b.now(), "charge.succeeded");
+        for (place, id) in ids(name, 0..150).enumerate() {
+            b.deliver(&id, b.now() - 149 + place as i64, "charge.succeeded").await;
+        }
+    };
+    busy("before").await;
+    b.a.t.clock.advance_seconds(151);
+    // The first ones are lost in the very second in which the last ones came.
+    b.provider.add(ids("lost", 0..300), b.now() + 149, "charge.succeeded");
+    b.a.t.clock.advance_seconds(300);
+    busy("after").await;
+    let run = b.ask().await;
+    assert_eq!((run.row.outcome.as_deref(), run.row.inserted), (Some("done"), 300), "{:?}", run.row.error);
+    assert_eq!(b.stored().await, b.provider.ids().into_iter().collect());
+});
+
+// The newest page holds nothing that came, and events that came just before it arrived within its time.
+both_engines!(the_end_of_a_burst_is_no_other_account, |t| async {
+    let b = bench(t).await;
+    b.a.t.clock.advance_seconds(10);
+    b.provider.add(ids("burst", 0..30), b.now() - 3, "charge.succeeded");
+    for (place, id) in ids("burst", 0..30).enumerate() {
+        // A while on the way.
+        b.deliver(&id, b.now() - 32 + place as i64, "charge.succeeded").await;
+    }
+    b.provider.add(ids("lost", 0..100), b.now() + 96, "charge.succeeded");
+    b.a.t.clock.advance_seconds(200);
+    let run = b.ask().await;
+    assert_eq!((run.row.outcome.as_deref(), run.row.inserted), (Some("done"), 100), "{:?}", run.row.error);
+});
+
 both_engines!(an_empty_list_beside_webhooks_is_no_clean_bill, |t| async {
     let b = bench(t).await;
     for id in ids("mine", 0..25) {

@@ -69,14 +69,16 @@ impl Run<'_> {
         }
     }
 
-    /// Why a page looks as if it were another account's: all of it is missing, though webhooks came in the
-    /// very same stretch. An outage leaves none of them either.
+    /// Why a page looks as if it were another account's: nothing that was listed so far is here, though events that
+    /// happened within the page's stretch came by webhook, and would be on it. An outage leaves none of them; what came
+    /// before and after it happened outside, or is listed and known.
     async fn is_foreign(&self, looked_up: &LookedUp) -> Result<Option<String>, StoreError> {
         let missing = looked_up.missing();
         // A list that is narrowed to some types says nothing about the others.
         let narrowed = self.lister.filled("{types}").is_some();
         if self.row.trusting
             || narrowed
+            || self.row.known > 0
             || missing < ABSENCE_ENTRIES_MIN as usize
             || missing + looked_up.too_old() < looked_up.candidates.len()
         {

@@ -166,7 +166,7 @@ impl Run<'_> {
         write.redelivered += part.redelivered;
         let inserts = !deliveries.is_empty();
         (write.deliveries, write.happened) = (deliveries, happened);
-        self.commit(write, &mut found).await?;
+        self.row.known += self.commit(write, &mut found).await?;
         self.progress = found;
         if let Some(page) = page {
             figures::reconciliation_mismatches(page.mismatched);
@@ -205,12 +205,12 @@ impl Run<'_> {
         Ok(newer)
     }
 
-    /// Commits what is to be written of a page, and wakes who waits for it.
+    /// Commits what is to be written of a page, and wakes who waits for it. Gives how many of its events were here.
     pub(super) async fn commit(
         &self,
         mut page: PageWrite,
         progress: &mut Progress,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         page.found = serde_json::to_string(&progress.found).unwrap_or_else(|_| "[]".to_owned());
         page.unprocessed = progress.unprocessed.clone();
         let hold = self.hold.clone();
@@ -223,6 +223,6 @@ impl Run<'_> {
         for committed in &done.committed {
             self.app.wake(&committed.wake);
         }
-        Ok(())
+        Ok(done.known)
     }
 }

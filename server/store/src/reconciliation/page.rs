@@ -96,7 +96,12 @@ pub async fn known_events(
     Ok(known)
 }
 
-/// How many events an endpoint received by webhook in a stretch, at most so many.
+/// How long after it happened an event that came by webhook is looked for.
+const ARRIVAL_SECONDS_MAX: i64 = 10 * 60;
+/// How much earlier than it happened one may have come, by another clock.
+const EARLIER_SECONDS_MAX: i64 = 60;
+
+/// How many events that happened in a stretch, its beginning left out, came to an endpoint by webhook, at most so many.
 ///
 /// # Errors
 /// What the database ran into.
@@ -108,7 +113,9 @@ pub async fn received_between(
     to: Timestamp,
     most: u32,
 ) -> Result<u64, StoreError> {
-    let values = values![tenant, endpoint, uuid_v7_floor(from), uuid_v7_floor(to), most];
+    let first = uuid_v7_floor(from.plus_seconds(-EARLIER_SECONDS_MAX));
+    let last = uuid_v7_floor(to.plus_seconds(ARRIVAL_SECONDS_MAX));
+    let values = values![tenant, endpoint, first, last, from, to, most];
     conn.fetch_one(&RECONCILIATION_RECEIVED, values).await?.count("count")
 }
 

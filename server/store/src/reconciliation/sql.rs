@@ -171,8 +171,10 @@ statements! {
         "SELECT type, listed, listed_by FROM reconciliation_types WHERE tenant_id = $1 AND endpoint_id = $2 AND delivered = 0
             ORDER BY type LIMIT $3";
 
-    /// Whether an endpoint received enough in a stretch: receipts that came by webhook, at most so many.
+    /// Whether enough of what happened in a stretch came by webhook, at most so many. An event that does not say when it
+    /// happened counts when it came.
     RECONCILIATION_RECEIVED = both
         "SELECT COUNT(*) AS count FROM (SELECT 1 AS one FROM receipts WHERE tenant_id = $1 AND endpoint_id = $2 AND id >= $3 AND id < $4
-            AND origin = 'delivery' LIMIT $5) AS found";
+            AND origin = 'delivery' AND COALESCE(occurred_at, received_at) > $5 AND COALESCE(occurred_at, received_at) <= $6
+            LIMIT $7) AS found";
 }
