@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Retention(RetentionArguments),
     /// Look at the jobs that run by themselves, run one now, pause or resume one
     Schedule(ScheduleArguments),
+    /// Ask the provider of an endpoint what it sent, and insert what never arrived
+    Reconcile(ReconcileArguments),
     /// Change the master key without a pause, and rotate the keys of tenants
     Keys(KeysArguments),
     /// Copy the SQLite database into a new file, beside a running server; for PostgreSQL, say what does
@@ -213,6 +215,43 @@ pub(crate) struct RetentionRunArguments {
     /// Tell what would go, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReconcileArguments {
+    #[command(subcommand)]
+    pub(crate) command: ReconcileCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReconcileCommand {
+    /// Do one run now, behind one that is under way, and wait for its end. Safe to end at any moment
+    Run(ReconcileRunArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReconcileRunArguments {
+    /// The tenant's short name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: String,
+    /// The endpoint: ep_…
+    #[arg(long, value_name = "ID")]
+    pub(crate) endpoint: String,
+    /// From when on, in RFC 3339; without it, what any run looks at, and the last two days at least
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Up to when, in RFC 3339; without it, until now
+    #[arg(long, value_name = "TIME", requires = "from")]
+    pub(crate) to: Option<String>,
+    /// Insert what is listed even if all of it is missing. Otherwise such a run ends, since the credentials may be
+    /// another account's
+    #[arg(long)]
+    pub(crate) trusting: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{AdminCommand, Arguments, Command, RetentionCommand};
+use arguments::{AdminCommand, Arguments, Command, ReconcileCommand, RetentionCommand};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -55,6 +55,9 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             RetentionCommand::Run(asked) => block_on(commands::retention_run::run(asked)),
         },
         Command::Schedule(asked) => block_on(commands::schedule::run(asked)),
+        Command::Reconcile(asked) => match asked.command {
+            ReconcileCommand::Run(asked) => block_on(commands::reconcile_run::run(asked)),
+        },
         Command::Keys(asked) => block_on(commands::keys::run(asked)),
         Command::Backup(asked) => block_on(commands::backup::run(asked)),
         Command::Check(asked) => block_on(commands::check::run(asked)),

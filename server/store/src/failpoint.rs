@@ -20,6 +20,8 @@ pub(crate) const AFTER_COMMIT: &str = "after_commit";
 
 /// A batch of retention has removed something and is not yet committed.
 pub(crate) const RETENTION_BATCH: &str = "retention_batch";
+/// A page of a provider's list is written and not yet committed.
+pub(crate) const RECONCILIATION_PAGE: &str = "reconciliation_page";
 
 /// Passes a point.
 ///

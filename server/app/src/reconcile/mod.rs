@@ -1,7 +1,9 @@
 //! Reconciliation: asking an endpoint's provider what it sent, and inserting what never arrived, by the same
-//! road as a delivery. `settings.rs` is what a tenant sets; `runs.rs` what they see and ask for; `run.rs`
+//! road as a delivery. `settings.rs` is what a tenant sets; `runs.rs` what they see and ask for, `by_hand.rs`
+//! what the operator does at the command line; `run.rs`
 //! claims a run and leaves it; `turn.rs` does a page of it with `call.rs`, `page.rs` (which looks it up) and `write.rs`.
 
+mod by_hand;
 mod call;
 mod compare;
 mod job;

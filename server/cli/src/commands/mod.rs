@@ -9,6 +9,7 @@ pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod healthcheck;
 pub(crate) mod keys;
+pub(crate) mod reconcile_run;
 pub(crate) mod retention_run;
 pub(crate) mod schedule;
 pub(crate) mod serve;

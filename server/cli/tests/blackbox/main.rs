@@ -38,6 +38,7 @@ mod people;
 mod postgres_crash;
 mod postgres_outage;
 mod power_loss;
+mod reconciliation;
 mod retention;
 mod routes;
 mod schedule;

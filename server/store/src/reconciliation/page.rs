@@ -12,6 +12,7 @@ use super::sql::{
 };
 use crate::deliveries::{Committed, Delivery, Writer};
 use crate::engine::{Batch, Conn, StoreError, values};
+use crate::failpoint;
 use crate::retention::newest_removed_in;
 use crate::rollups::Lane;
 
@@ -233,6 +234,7 @@ pub async fn write_page(conn: &mut Conn<'_>, hold: &Hold, page: PageWrite) -> Re
     if conn.execute(&RECONCILIATION_RUN_PAGE, values).await? != 1 {
         return Err(StoreError::Stale);
     }
+    failpoint::pass(failpoint::RECONCILIATION_PAGE).await?;
     Ok(done)
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod raw;
 pub(crate) mod sender;
 mod server;
 mod small_disk;
+pub(crate) mod stripe;
 
 pub(crate) use api::Api;
 pub(crate) use cluster::Cluster;
