@@ -47,34 +47,44 @@ struct MasterKeyLine {
     state: &'static str,
     tenant_keys: u64,
     people: u64,
-    /// What comes next; none for the active one.
-    next: &'static str,
-    /// The command for it.
-    command: String,
+    /// What may come next, each with its command; nothing for the active one.
+    next: Vec<(&'static str, String)>,
 }
 
 impl MasterKeyLine {
     fn of(key: &MasterKeyUse) -> Self {
         let id = key.id.to_string();
-        let (state, next, command) = match (key.active, key.loaded, key.wraps()) {
-            (true, ..) => ("active", "", String::new()),
+        let (state, next) = match (key.active, key.loaded, key.wraps()) {
+            (true, ..) => ("active", Vec::new()),
             (_, false, _) => (
                 "not loaded",
-                "What it wraps can’t be opened. Put its line at the end of the key file.",
-                String::new(),
+                vec![(
+                    "What it wraps can’t be opened. Put its line at the end of the key file.",
+                    String::new(),
+                )],
             ),
             (_, _, 0) => (
                 "unwraps",
-                "It wraps nothing. Activate it if it is new; if it is old, retire it and keep it for backups:",
-                format!("restante keys retire {id} --keep-in FILE"),
+                vec![
+                    (
+                        "It wraps nothing. If it is new, let it wrap from now on:",
+                        format!("restante keys activate {id}"),
+                    ),
+                    (
+                        "If it is the one before, take it out of the key file and keep it for old backups:",
+                        format!("restante keys retire {id} --keep-in FILE"),
+                    ),
+                ],
             ),
             _ => (
                 "unwraps",
-                "Some keys are still wrapped by it. Have them wrapped by the active one:",
-                "restante keys rewrap".to_owned(),
+                vec![(
+                    "Some keys are still wrapped by it. Have them wrapped by the active one:",
+                    "restante keys rewrap".to_owned(),
+                )],
             ),
         };
-        Self { id, state, tenant_keys: key.tenant_keys, people: key.people, next, command }
+        Self { id, state, tenant_keys: key.tenant_keys, people: key.people, next }
     }
 }
 
@@ -230,6 +240,10 @@ mod tests {
             let shown = page.render().unwrap();
             samples::check(&shown);
             assert!(shown.contains("restante keys rewrap") && shown.contains("not loaded"), "{shown}");
+            // A key that wraps nothing is new or old, and only its owner knows which.
+            for verb in ["activate", "retire"] {
+                assert!(shown.contains(&format!("restante keys {verb} {}", key(3).id)), "{verb}: {shown}");
+            }
         }
     }
 }

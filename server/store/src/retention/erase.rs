@@ -98,7 +98,7 @@ fn refusal(held: &[HoldRow], covered: &HashSet<Uuid>, endpoint: Uuid) -> Problem
         .or_else(|| held.iter().find(wide));
     let detail = match hold {
         Some(hold) => {
-            format!("It is held since {}: {} Release the hold first.", hold.created_at, hold.reason)
+            format!("It has been held since {} (“{}”). Release the hold first.", hold.created_at, hold.reason)
         }
         None => "It is held. Release the hold first.".to_owned(),
     };

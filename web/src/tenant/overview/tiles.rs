@@ -49,7 +49,8 @@ pub(super) fn tiles(
             sub: if authentic == 0 {
                 "nothing came in".to_owned()
             } else {
-                format!("{} repeats, {} of all deliveries", number(total.duplicates), percent(repeats))
+                let word = if total.duplicates == 1 { "repeat" } else { "repeats" };
+                format!("{} {word}, {} of all deliveries", number(total.duplicates), percent(repeats))
             },
             href: events(Link::to(shell.at("/events")).with("received_after", minute(total.at))),
         },
