@@ -62,7 +62,7 @@ pub const EXPLAIN_BYTES_MAX: usize = 1024 * 1024;
 pub const TOLERANCE_SECONDS_MAX: u64 = 31 * 86_400;
 /// Other bodies that are kept of a receipt whose deliveries diverge.
 pub const VARIANTS_PER_RECEIPT_MAX: usize = 3;
-/// Deliveries of a receipt that are logged one by one; later ones are counted.
+/// Deliveries of a receipt that are logged one by one, the first among them; of later ones the latest of each endpoint.
 pub const DELIVERIES_LOGGED_PER_RECEIPT_MAX: usize = 100;
 /// Refused requests that are kept per endpoint for the person who asks why.
 pub const REFUSALS_KEPT_PER_ENDPOINT: usize = 20;

@@ -1,5 +1,6 @@
-//! Repeats: deliveries of an event that is known. They are counted on its receipt and logged, a few of other bytes are
-//! kept beside it, and their own requests are not kept.
+//! Repeats: deliveries of an event that is known. They are counted on its receipt; the first hundred are logged, and of
+//! later ones the latest of each endpoint, since holds ask by which endpoints an event came, and retention when it came
+//! last. A few of other bytes are kept beside it; their own requests are not kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -29,6 +30,7 @@ pub(super) async fn keep_repeats(
     }
     let mut counts: BTreeMap<(Uuid, Uuid), Repeats> = BTreeMap::new();
     let mut logged = Vec::new();
+    let mut latest = BTreeMap::new();
     let mut kept = HashSet::new();
     for item in items {
         let Some(holder) = holders.get(&item.place) else { continue };
@@ -48,8 +50,13 @@ pub(super) async fn keep_repeats(
         }
         if holder.deliveries as i64 + count.deliveries <= limits::DELIVERIES_LOGGED_PER_RECEIPT_MAX as i64 {
             logged.push((item, holder.id, same_body));
+        } else {
+            // Items of one key come in the order in which they arrived.
+            let endpoint = (delivery.tenant.0, holder.id.0, delivery.endpoint.0);
+            latest.insert(endpoint, (item, holder.id, same_body));
         }
     }
+    logged.extend(latest.values().copied());
     if counts.is_empty() {
         return Ok(kept);
     }
@@ -73,6 +80,14 @@ pub(super) async fn keep_repeats(
             .uuids_or_null(logged.iter().map(|(item, _, _)| item.delivery.secret.map(|id| id.0)))
             .texts_or_null(logged.iter().map(|(item, _, _)| item.delivery.request_id.clone()));
         writes.add(&sql::DELIVERIES_INSERT, batch);
+    }
+    if !latest.is_empty() {
+        let batch = Batch::new()
+            .uuids(latest.keys().map(|key| key.0))
+            .uuids(latest.keys().map(|key| key.1))
+            .uuids(latest.keys().map(|key| key.2))
+            .uuids(latest.values().map(|(item, _, _)| item.receipt.id.0));
+        writes.add(&sql::DELIVERIES_SUPERSEDE, batch);
     }
     Ok(kept)
 }

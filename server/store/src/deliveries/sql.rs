@@ -136,6 +136,22 @@ statements! {
             FROM UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bigint[], $6::text[], $7::boolean[], $8::uuid[], $9::text[])
             AS r (tenant_id, receipt_id, id, endpoint_id, received_at, origin, same_body, secret_id, request_id)";
 
+    // Ids are in the order of time. 98: before the last of those that are always logged; the receipt itself is one more.
+    /// Forgets what a later repeat by the same endpoint supersedes, beyond the first hundred of a receipt.
+    DELIVERIES_SUPERSEDE =
+        sqlite "WITH r (value) AS MATERIALIZED (SELECT value FROM jsonb_each($1))
+            DELETE FROM deliveries WHERE (tenant_id, receipt_id, id) IN (
+                SELECT d.tenant_id, d.receipt_id, d.id FROM r CROSS JOIN deliveries AS d
+                ON d.tenant_id = unhex(r.value->>0) AND d.receipt_id = unhex(r.value->>1)
+                WHERE d.endpoint_id = unhex(r.value->>2) AND d.id < unhex(r.value->>3)
+                AND d.id > (SELECT x.id FROM deliveries AS x WHERE x.tenant_id = unhex(r.value->>0)
+                AND x.receipt_id = unhex(r.value->>1) ORDER BY x.id LIMIT 1 OFFSET 98))"
+        postgres "DELETE FROM deliveries AS d USING UNNEST($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[])
+            AS r (tenant_id, receipt_id, endpoint_id, id)
+            WHERE d.tenant_id = r.tenant_id AND d.receipt_id = r.receipt_id AND d.endpoint_id = r.endpoint_id AND d.id < r.id
+            AND d.id > (SELECT x.id FROM deliveries AS x WHERE x.tenant_id = r.tenant_id AND x.receipt_id = r.receipt_id
+                ORDER BY x.id LIMIT 1 OFFSET 98)";
+
     /// The variants that are kept of a receipt.
     VARIANTS_OF = both
         "SELECT body_mac FROM variants WHERE tenant_id = $1 AND receipt_id = $2";

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use restante_core::id::{ConsumerId, EndpointId, PayloadId, ReceiptId, TenantId};
+use restante_core::limits;
 use restante_core::time::Timestamp;
 use uuid::Uuid;
 
@@ -57,6 +58,14 @@ pub(crate) async fn prepare(t: &TestStore) {
     tenant(t, TENANT, "one").await;
     tenant(t, OTHER_TENANT, "two").await;
     consumer(t, TENANT, CONSUMER, EVERYTHING).await;
+}
+
+/// The same, some seconds later.
+fn at(mut delivery: Delivery, seconds: i64) -> Delivery {
+    delivery.received_at = START.plus_seconds(seconds);
+    delivery.receipts[0].id = ReceiptId::new(delivery.received_at, random());
+    delivery.payload.id = PayloadId(delivery.receipts[0].id.0);
+    delivery
 }
 
 fn event(key: &str, body: &str) -> Delivery {
@@ -419,3 +428,27 @@ async fn a_key_that_is_taken_meanwhile_on_postgres_is_a_repeat() {
     assert!(again.duplicate && again.id == first.id, "it is the other node's event");
     assert_eq!(t.number("SELECT deliveries FROM receipts").await, 2);
 }
+
+both_engines!(however_often_an_event_came_its_last_delivery_by_each_endpoint_is_known, |t| async {
+    prepare(&t).await;
+    // The first stands on the receipt.
+    for number in 0..i64::try_from(limits::DELIVERIES_LOGGED_PER_RECEIPT_MAX).unwrap() + 4 {
+        commit(&t, at(event("evt_1", "a"), number)).await;
+    }
+    let elsewhere = |number| {
+        let mut again = at(event("evt_1", "a"), number);
+        again.endpoint = OTHER_ENDPOINT;
+        again
+    };
+    commit(&t, elsewhere(200)).await;
+    commit(&t, at(event("evt_1", "a"), 201)).await;
+    commit(&t, elsewhere(202)).await;
+    // Ninety-nine, and one each.
+    assert_eq!(t.count("deliveries").await, 99 + 2);
+    for seconds in [201, 202] {
+        let micros = START.plus_seconds(seconds).micros();
+        let found = t.number(&format!("SELECT COUNT(*) FROM deliveries WHERE received_at = {micros}")).await;
+        assert_eq!(found, 1, "{seconds}");
+    }
+    assert_eq!(t.number("SELECT deliveries FROM receipts").await, 107);
+});
