@@ -23,6 +23,7 @@ mod tests_others;
 #[cfg(test)]
 mod tests_provider;
 mod turn;
+mod turn_to_try;
 mod write;
 
 pub(crate) use job::reconcile_due;

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::not_set;
 use super::prepare::{self, Credentials};
+use super::turn_to_try::Turn;
 use crate::endpoints::hint;
 use crate::outbound::{Call, CallFault};
 use crate::{App, By};
@@ -179,7 +180,9 @@ impl App {
                 return Err(Problem::field("/credentials", again).into());
             }
         }
+        let turn = Turn::of(tenant).await?;
         let notice = self.try_out_list(&lister).await.map_err(Problem::fields)?;
+        drop(turn);
         let (now, interval) = (self.clock.now(), asked.interval_seconds.unwrap_or(INTERVAL_SECONDS_DEFAULT));
         let hints: BTreeMap<&str, String> =
             credentials.iter().map(|(name, value)| (name.as_str(), hint(value.expose()))).collect();

@@ -1,10 +1,13 @@
 //! What goes wrong at providers, one by one: rate limits, faults, lists that are no lists.
 
+use std::sync::Arc;
+
 use restante_store::both_engines;
+use tokio::sync::Notify;
 
 use super::run::Left;
-use super::tests::{bench, ids};
-use super::tests_provider::Fault;
+use super::tests::{asked, bench, ids};
+use super::tests_provider::{Fault, KEY, Provider};
 use super::*;
 
 // Retry-After as a date, and GitHub's way, in which the answer is a 403 like that of a wrong token.
@@ -102,4 +105,31 @@ both_engines!(a_list_without_an_end_is_given_up, |t| async {
     let run = b.last().await;
     assert_eq!(run.row.outcome.as_deref(), Some("failed"));
     assert!(run.row.error.unwrap().contains("circle"));
+});
+
+both_engines!(a_provider_that_takes_its_time_holds_no_other_tenant_up, |t| async {
+    let b = bench(t).await;
+    let beta = b.a.tenant("beta").await;
+    let (endpoint, provider) = (b.a.endpoint(&beta.by, "Payments").await, Provider::start().await);
+    b.a.app.set_reconciliation(&beta.by, endpoint, asked(&provider, KEY)).await.unwrap();
+    let (arrived, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    b.provider.then(Fault::Held(Arc::clone(&arrived), Arc::clone(&go)));
+    b.a.app.ask_reconciliation(&b.tenant.by, b.endpoint, AskedRun::default(), None).await.unwrap();
+    let lease = restante_store::jobs::JobLease {
+        job: JOB.to_owned(),
+        epoch: 1,
+        run: restante_core::id::JobRunId::new(restante_store::testing::START, [0; 10]),
+    };
+    let work =
+        crate::schedule::Work { app: b.a.app.clone(), lease, stop: tokio::sync::watch::channel(false).1 };
+    let job = tokio::spawn(reconcile_due(work));
+    arrived.notified().await;
+    // The job waits for the one provider, and the other tenant's run becomes due only now.
+    let made = b.a.app.ask_reconciliation(&beta.by, endpoint, AskedRun::default(), None).await.unwrap();
+    while b.a.app.reconciliation_run(&beta.by, endpoint, made.value).await.unwrap().row.outcome.is_none() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(b.last().await.row.outcome, None, "the first one is still under way");
+    go.notify_one();
+    assert_eq!(job.await.unwrap().unwrap().counts[0], ("runs ended".to_owned(), 2));
 });
